@@ -1,0 +1,299 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"moldau/broker/record"
+)
+
+// AppendOrigin says where a batch comes from; it decides which checks of producer state apply.
+type AppendOrigin int8
+
+const (
+	// OriginClient is a produce request: epochs and sequence numbers are checked.
+	OriginClient AppendOrigin = iota
+	// OriginCoordinator is a coordinator on this node: only epochs are checked.
+	OriginCoordinator
+)
+
+// AppendInfo is the result of an append.
+type AppendInfo struct {
+	// BaseOffset and LastOffset are the offsets of the first and the last record. For a duplicate they are those of the original.
+	BaseOffset int64
+	LastOffset int64
+	// LogStartOffset is the log start offset at the time.
+	LogStartOffset int64
+	// LogAppendTime is the time that the broker gave the records in ms, -1 if they have their producers' times.
+	LogAppendTime int64
+	// Duplicate says that the batch had been appended before; nothing was written.
+	Duplicate bool
+	// End is the offset after the batch: the high watermark must reach it before the append is safe.
+	End int64
+}
+
+// run is a sequence of batches about to be written, as their headers tell.
+type run struct {
+	first, last int64 // offsets
+	maxMs       int64 // largest timestamp
+	appendMs    int64 // LogAppendTime, -1 if the producer's time holds
+	epoch       int32 // leader epoch of the last batch
+}
+
+// Append appends whole, validated v2 batches. They are changed in place: base offset and leader epoch, which the CRC does not cover.
+// The bytes are not kept.
+//
+// Batches of idempotent producers are checked against producer state: ErrOutOfOrderSequence, ErrInvalidProducerEpoch, or a Duplicate.
+// From clients each append may hold one such batch only, which Kafka's protocol demands of them anyway.
+//
+// On ErrNoSpace, as on every other error, nothing was appended.
+func (l *Log) Append(b []byte, leaderEpoch int32, origin AppendOrigin) (AppendInfo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.writable(); err != nil {
+		return AppendInfo{}, fmt.Errorf("append to %s: %w", l.tp, err)
+	}
+	r, dup, err := l.prepare(b, leaderEpoch, origin)
+	if err != nil {
+		return AppendInfo{}, fmt.Errorf("append to %s at %d: %w", l.tp, l.end.Load(), err)
+	}
+	if dup != nil {
+		return AppendInfo{
+			BaseOffset: dup.baseOffset, LastOffset: dup.lastOffset, End: dup.lastOffset + 1,
+			LogStartOffset: l.start.Load(), LogAppendTime: l.duplicateTime(r, dup), Duplicate: true,
+		}, nil
+	}
+	if err := l.assign(leaderEpoch, r.first); err != nil {
+		return AppendInfo{}, err
+	}
+	if err := l.write(b, r); err != nil {
+		return AppendInfo{}, err
+	}
+	return AppendInfo{
+		BaseOffset: r.first, LastOffset: r.last, End: r.last + 1, LogStartOffset: l.start.Load(), LogAppendTime: r.appendMs,
+	}, nil
+}
+
+// AppendFollower appends batches that a leader sent: offsets, epochs and sequences are kept as they are. The first offset must not lie
+// before the end of the log. The bytes are not kept.
+func (l *Log) AppendFollower(b []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.writable(); err != nil {
+		return fmt.Errorf("append to %s: %w", l.tp, err)
+	}
+	r, err := l.follow(b)
+	if err != nil {
+		return fmt.Errorf("append to %s at %d: %w", l.tp, l.end.Load(), err)
+	}
+	return l.write(b, r)
+}
+
+// duplicateTime is the LogAppendTime of a duplicate's original: the largest timestamp of a batch, if the topic keeps the broker's time.
+func (l *Log) duplicateTime(r run, dup *producerBatch) int64 {
+	if r.appendMs < 0 {
+		return record.NoTimestamp
+	}
+	return dup.timestamp
+}
+
+// prepare checks the batches and gives them offsets and leader epoch. A duplicate ends it.
+func (l *Log) prepare(b []byte, leaderEpoch int32, origin AppendOrigin) (r run, dup *producerBatch, err error) {
+	next := l.end.Load()
+	r = run{first: next, last: next - 1, maxMs: -1, appendMs: -1, epoch: leaderEpoch}
+	batches, idempotent := 0, 0
+	for rest := b; len(rest) > 0; {
+		var batch record.Batch
+		if batch, rest, err = record.Next(rest); err != nil {
+			return r, nil, err
+		}
+		batches++
+		r.maxMs = max(r.maxMs, batch.MaxTimestamp())
+		if batch.TimestampType() == record.LogAppendTime {
+			r.appendMs = batch.MaxTimestamp()
+		}
+		if batch.HasProducerID() {
+			idempotent++
+			if dup, err = l.checkProducer(batch, origin); dup != nil || err != nil {
+				return r, dup, err
+			}
+		}
+		batch.SetBaseOffset(next)
+		batch.SetPartitionLeaderEpoch(leaderEpoch)
+		next += int64(batch.LastOffsetDelta()) + 1
+	}
+	if batches == 0 {
+		return r, nil, fmt.Errorf("no batches to append: %w", record.ErrShort)
+	}
+	if origin == OriginClient && idempotent > 0 && batches > 1 {
+		return r, nil, fmt.Errorf("%d batches in one append of an idempotent producer: %w", batches, record.ErrInvalidRecord)
+	}
+	r.last = next - 1
+	return r, nil, nil
+}
+
+// follow checks that a leader's batches continue the log, and notes their epochs.
+func (l *Log) follow(b []byte) (r run, err error) {
+	next := l.end.Load()
+	r = run{first: -1, maxMs: -1, appendMs: -1}
+	for rest := b; len(rest) > 0; {
+		var batch record.Batch
+		if batch, rest, err = record.Next(rest); err != nil {
+			return r, err
+		}
+		if batch.BaseOffset() < next {
+			return r, fmt.Errorf("batch at %d overlaps the log: %w", batch.BaseOffset(), ErrOffsetOutOfRange)
+		}
+		if r.first < 0 {
+			r.first = batch.BaseOffset()
+		}
+		next = batch.NextOffset()
+		r.maxMs = max(r.maxMs, batch.MaxTimestamp())
+		if err := l.assign(batch.PartitionLeaderEpoch(), batch.BaseOffset()); err != nil {
+			return r, err
+		}
+	}
+	if r.first < 0 {
+		return r, fmt.Errorf("no batches to append: %w", record.ErrShort)
+	}
+	r.last = next - 1
+	return r, nil
+}
+
+// checkProducer checks one batch of an idempotent producer. A batch that seems out of order may prove a duplicate after all when the
+// producer's older batches are known only to the log.
+func (l *Log) checkProducer(batch record.Batch, origin AppendOrigin) (*producerBatch, error) {
+	a := producerOf(batch)
+	if origin != OriginClient {
+		return nil, l.producers.checkEpoch(a)
+	}
+	dup, isDup, err := l.producers.check(a)
+	if errors.Is(err, ErrOutOfOrderSequence) && l.producers.partial(a.id) {
+		if serr := l.completeProducers(); serr != nil {
+			return nil, serr
+		}
+		dup, isDup, err = l.producers.check(a)
+	}
+	if isDup {
+		return &dup, nil
+	}
+	return nil, err
+}
+
+// producerOf reads a batch's producer fields.
+func producerOf(batch record.Batch) producerAppend {
+	return producerAppend{
+		id: batch.ProducerID(), epoch: batch.ProducerEpoch(), control: batch.IsControl(),
+		baseSeq: batch.BaseSequence(), lastSeq: batch.LastSequence(),
+		baseOffset: batch.BaseOffset(), lastOffset: batch.LastOffset(), timestamp: batch.MaxTimestamp(),
+	}
+}
+
+// write writes the run into the active segment with one call, rolling first where need be, and enters it into indexes and producer
+// state. The caller holds mu.
+func (l *Log) write(b []byte, r run) error {
+	cfg := l.Config()
+	s, err := l.room(len(b), r, cfg)
+	if err != nil {
+		return err
+	}
+	if err := l.pinActive(s); err != nil {
+		return l.ioError("append to", err)
+	}
+	pos := s.size // only the holder of mu changes it
+	if s.w.trim {
+		if err := s.w.h.Truncate(pos); err != nil {
+			return l.ioError("trim", err)
+		}
+		s.w.trim = false
+	}
+	if _, err := s.w.h.WriteAt(b, pos); err != nil {
+		s.w.trim = s.w.h.Truncate(pos) != nil // a partly written batch is cut back
+		return l.ioError("append to", err)
+	}
+	l.enter(s, b, pos, cfg.IndexIntervalBytes)
+	l.snapBytes += int64(len(b))
+	s.publish(r.last+1, pos+int64(len(b)), l.env.nowMs())
+	l.end.Store(r.last + 1)
+	l.wantFlush(l.env.o.Durability == Strict || r.last+1-l.FlushedEnd() >= cfg.FlushMessages)
+	return nil
+}
+
+// enter notes batches that were written at pos in the indexes and in producer state.
+func (l *Log) enter(s *segment, b []byte, pos, interval int64) {
+	for rest := b; len(rest) > 0; {
+		batch, tail, err := record.Next(rest)
+		if err != nil {
+			return // prepare and follow have walked the same bytes
+		}
+		rest = tail
+		s.note(batchMeta{last: batch.LastOffset(), maxMs: batch.MaxTimestamp(), pos: pos, size: int64(len(batch))}, interval)
+		pos += int64(len(batch))
+		if batch.HasProducerID() {
+			l.producers.apply(producerOf(batch), l.env.nowMs())
+		}
+	}
+}
+
+// room returns the segment to append to, a new one if the active one is to be rolled.
+func (l *Log) room(n int, r run, cfg Config) (*segment, error) {
+	if int64(n) > cfg.SegmentBytes {
+		return nil, fmt.Errorf("append %d bytes to %s with segments of %d: %w", n, l.tp, cfg.SegmentBytes, ErrTooLarge)
+	}
+	s := l.active()
+	if err := l.loadFirstTimestamp(s); err != nil {
+		return nil, l.readError("append to", err)
+	}
+	reason := rollReason(rollState{
+		base: s.base, size: s.size, firstMs: s.w.firstMs, createdMs: s.w.createdMs, jitterMs: s.w.jitterMs,
+		offsetFull: s.index.full(cfg.SegmentIndexBytes), timeFull: s.times.full(cfg.SegmentIndexBytes),
+		appendBytes: int64(n), appendLast: r.last, appendMaxMs: r.maxMs, nowMs: l.env.nowMs(),
+		segmentBytes: cfg.SegmentBytes, segmentMs: cfg.SegmentMs,
+	})
+	if reason == "" {
+		return s, nil
+	}
+	base := l.end.Load()
+	if r.last-base > math.MaxInt32 {
+		base = r.first // a leader's batch far behind a gap that compaction left
+	}
+	return l.roll(base)
+}
+
+// loadFirstTimestamp reads the first batch's timestamp of a segment that was found at start.
+func (l *Log) loadFirstTimestamp(s *segment) error {
+	if s.w.firstKnown || s.size == 0 {
+		return nil
+	}
+	h, err := l.env.files.pin(&s.log, 0)
+	if err != nil {
+		return err
+	}
+	defer l.env.files.unpin(&s.log)
+	w := walk(h, s.log.path, 0, s.size)
+	defer w.done()
+	ok, err := w.next()
+	if err != nil {
+		return err
+	}
+	if ok {
+		s.w.firstMs, s.w.firstKnown = w.hdr.MaxTimestamp(), true
+	}
+	return nil
+}
+
+// pinActive opens the active segment's file and keeps it open until it is flushed.
+func (l *Log) pinActive(s *segment) error {
+	if s.w.h != nil {
+		return nil
+	}
+	h, err := l.env.files.pin(&s.log, os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	s.w.h = h
+	l.dirty = append(l.dirty, dirtyFile{f: &s.log})
+	return nil
+}

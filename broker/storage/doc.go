@@ -1,0 +1,37 @@
+// Package storage keeps the logs of partitions on disk, in Apache Kafka's on-disk form to the byte.
+//
+// # What it owns
+//
+// An Engine owns one or several log directories. A Log is one partition's directory in one of them: segments of record batches
+// (v2, stored as they came, with only base offset and leader epoch patched), a sparse offset index and a time index for each
+// segment, snapshots of producer state, and the leader epoch cache. docs/format describes every byte of every file.
+//
+// # Who calls it
+//
+// broker/partition appends, reads and runs retention; the node opens and closes the Engine; broker/kafka sees only Slice values
+// and sends them. Batches must have been validated (record.Batch.Validate) before they come here.
+//
+// # Invariants
+//
+//   - Start <= FlushedEnd <= End. FlushedEnd only moves back when the log is truncated.
+//   - What lies below FlushedEnd survives a power cut. The recovery point on disk never lies above it.
+//   - Bytes of a segment below its published size never change, so a Slice may be sent without any lock.
+//   - A failed fsync takes the whole log directory offline until a restart; it is never retried (ErrStorage).
+//   - Index files and producer snapshots may be missing or wrong at any time: they are rebuilt from the log. They are right after
+//     Engine.Close.
+//   - Nothing that passed a CRC is ever discarded by recovery: whole batches behind a bad one are moved to a .cut file.
+//
+// # Locks and goroutines
+//
+// Log.mu, the append lock, is held across the one pwrite of an append, across a roll and across a truncation; no other lock is
+// held across I/O. Readers don't take it: they see segments through an atomic snapshot (Log.view) and a published size.
+//
+// Goroutines, all owned by the Engine and ended by Engine.Close: one flusher for each log directory (flusher.go), one keeper for
+// each log directory that writes checkpoints and removes deleted files (keeper.go). During Open a bounded number of goroutines
+// recovers logs in parallel; they end before Open returns.
+//
+// # Where to start reading
+//
+// log.go and append.go, then read.go, flusher.go and recover.go. The decisions stand apart from the disk in pure code: roll.go,
+// retention.go, epoch_cache.go, producer_state.go, each with a script in testdata.
+package storage

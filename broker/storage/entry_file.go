@@ -1,0 +1,224 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	"moldau/internal/vfs"
+)
+
+// tailBytes is how many bytes of new entries stay in memory before they are written: one write for each ~half MiB of records.
+const tailBytes = 1 << 10
+
+// searchBlock is the run of entries that a search reads with one call once it has narrowed down to it.
+const searchBlock = 256
+
+// entryFile is an index on disk: entries of one fixed size in rising order, the newest ones in memory until there are enough to write.
+// One writer, who holds the log's append lock; any number of readers. An index can be rebuilt from its segment, so writes are lazy and
+// never synced except when the segment is closed.
+type entryFile struct {
+	cache *fileCache
+	file  file
+	width int
+
+	mu      sync.Mutex
+	written int    // entries in the file
+	tail    []byte // entries behind them, not yet in the file; only ever appended to or replaced, so readers may keep it
+}
+
+// dirty tells whether entries await being written.
+func (e *entryFile) dirty() bool {
+	_, tail := e.snapshot()
+	return len(tail) > 0
+}
+
+// snapshot returns what a reader may look at.
+func (e *entryFile) snapshot() (written int, tail []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.written, e.tail
+}
+
+// count returns the number of entries.
+func (e *entryFile) count() int {
+	n, tail := e.snapshot()
+	return n + len(tail)/e.width
+}
+
+// add appends an entry. It never fails: what can't be written yet stays in memory, and flush reports it.
+func (e *entryFile) add(entry []byte) {
+	e.mu.Lock()
+	e.tail = append(e.tail, entry...)
+	full := len(e.tail) >= tailBytes
+	e.mu.Unlock()
+	if full {
+		_ = e.flush() // kept in memory and tried again later: the index is only complete at close
+	}
+}
+
+// flush writes the tail to the file.
+func (e *entryFile) flush() error {
+	written, tail := e.snapshot()
+	if len(tail) == 0 {
+		return nil
+	}
+	h, err := e.cache.pin(&e.file, os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer e.cache.unpin(&e.file)
+	if _, err := h.WriteAt(tail, int64(written*e.width)); err != nil {
+		return fmt.Errorf("write %s: %w", e.file.path, err)
+	}
+	e.mu.Lock()
+	e.written += len(tail) / e.width
+	e.tail = nil
+	e.mu.Unlock()
+	return nil
+}
+
+// seal flushes, and cuts off whatever lies behind the last entry, so that the file is exactly its entries.
+func (e *entryFile) seal() error {
+	if err := e.flush(); err != nil {
+		return err
+	}
+	h, err := e.cache.pin(&e.file, os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer e.cache.unpin(&e.file)
+	size, err := h.Size()
+	if err != nil {
+		return err
+	}
+	if want := int64(e.written * e.width); size != want {
+		return h.Truncate(want)
+	}
+	return nil
+}
+
+// cut keeps the first n entries.
+func (e *entryFile) cut(n int) error {
+	written, tail := e.snapshot()
+	if n > written {
+		keep := (n - written) * e.width
+		e.mu.Lock()
+		e.tail = append([]byte(nil), tail[:min(keep, len(tail))]...)
+		e.mu.Unlock()
+		return nil
+	}
+	e.mu.Lock()
+	e.written, e.tail = n, nil
+	e.mu.Unlock()
+	h, err := e.cache.pin(&e.file, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer e.cache.unpin(&e.file)
+	return h.Truncate(int64(n * e.width))
+}
+
+// entryReader reads entries of one snapshot; the file stays pinned meanwhile.
+type entryReader struct {
+	e       *entryFile
+	h       vfs.File
+	written int
+	tail    []byte
+	block   []byte // entries first..first+len/width-1 of the file
+	first   int
+}
+
+// reader pins the file if it holds entries. Call done in the end.
+func (e *entryFile) reader() (entryReader, error) {
+	r := entryReader{e: e}
+	r.written, r.tail = e.snapshot()
+	if r.written == 0 {
+		return r, nil
+	}
+	h, err := e.cache.pin(&e.file, 0)
+	if err != nil {
+		return r, err
+	}
+	r.h = h
+	return r, nil
+}
+
+func (r *entryReader) done() {
+	if r.h != nil {
+		r.e.cache.unpin(&r.e.file)
+	}
+}
+
+func (r *entryReader) count() int { return r.written + len(r.tail)/r.e.width }
+
+// entry returns entry i; the slice is valid until the next call.
+func (r *entryReader) entry(i int) ([]byte, error) {
+	w := r.e.width
+	if i >= r.written {
+		off := (i - r.written) * w
+		return r.tail[off : off+w], nil
+	}
+	if i < r.first || i >= r.first+len(r.block)/w {
+		if err := r.load(i, i+1); err != nil {
+			return nil, err
+		}
+	}
+	off := (i - r.first) * w
+	return r.block[off : off+w], nil
+}
+
+// load reads the file's entries from lo to hi-1.
+func (r *entryReader) load(lo, hi int) error {
+	w := r.e.width
+	hi = min(hi, r.written)
+	if need := (hi - lo) * w; cap(r.block) < need {
+		r.block = make([]byte, need)
+	} else {
+		r.block = r.block[:need]
+	}
+	r.first = lo
+	n, err := r.h.ReadAt(r.block, int64(lo*w))
+	if n < len(r.block) {
+		r.block = r.block[:0]
+		if err == nil || errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%s is shorter than its %d entries: %w", r.e.file.path, r.written, ErrCorrupt)
+		}
+		return err
+	}
+	return nil
+}
+
+// last returns the index of the last entry for which ok holds, -1 if there is none. ok must hold for a prefix of the entries.
+func (r *entryReader) last(ok func(entry []byte) bool) (int, error) {
+	lo, hi := 0, r.count() // ok holds below lo, and does not from hi on
+	for lo < hi {
+		if inFile := min(hi, r.written) - lo; inFile > 0 && inFile <= searchBlock && !r.holds(lo, lo+inFile) {
+			if err := r.load(lo, lo+inFile); err != nil {
+				return -1, err
+			}
+		}
+		mid := int(uint(lo+hi) >> 1) //nolint:gosec // both are counts
+		entry, err := r.entry(mid)
+		if err != nil {
+			return -1, err
+		}
+		if ok(entry) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo - 1, nil
+}
+
+// holds tells whether the block in memory covers the entries from lo to hi-1.
+func (r *entryReader) holds(lo, hi int) bool {
+	return r.first <= lo && hi <= r.first+len(r.block)/r.e.width
+}

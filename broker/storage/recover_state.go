@@ -1,0 +1,212 @@
+package storage
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"moldau/internal/vfs"
+)
+
+// finish makes the log usable: segments are in order, now start offset, leader epochs and producer state follow from them.
+func (r *recovery) finish() error {
+	l := r.l
+	if r.found.start > r.end {
+		if err := r.restart(); err != nil {
+			return err
+		}
+	}
+	segs := slices.Clip(r.segs)
+	l.view.Store(&segs)
+	l.end.Store(r.end)
+	l.start.Store(min(max(r.found.start, segs[0].base), r.end))
+	if err := r.recoverEpochs(); err != nil {
+		return err
+	}
+	return r.recoverProducers()
+}
+
+// restart empties a log whose records were deleted up to an offset that a crash then took away: everything that is left lies below
+// the log start offset.
+func (r *recovery) restart() error {
+	l := r.l
+	for _, s := range r.segs {
+		s.drop()
+		if err := removeAll(l.env.o.FS, s.log.path, s.index.file.path, s.times.file.path); err != nil {
+			return err
+		}
+	}
+	s, err := l.createSegment(r.found.start)
+	if err != nil {
+		return err
+	}
+	r.segs, r.end = []*segment{s}, s.base
+	return l.env.o.FS.SyncDir(l.path)
+}
+
+// recoverEpochs reads the leader epoch cache, adds what the checked batches say, and drops what lies outside of the log. A cache that
+// is missing or damaged is made anew from all batch headers.
+func (r *recovery) recoverEpochs() error {
+	l := r.l
+	data, err := vfs.ReadFile(l.env.o.FS, filepath.Join(l.path, epochFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	missing := err != nil
+	if !missing {
+		l.epochs.entries, err = decodeEpochs(data)
+	}
+	if err != nil && !r.empty() {
+		if !missing {
+			l.env.logger.Warn("leader epochs are damaged and made anew from the log", "partition", l.tp.String(), "err", err)
+		}
+		if err := r.epochsFromLog(); err != nil {
+			return err
+		}
+	}
+	if err := r.earlierEpochs(); err != nil {
+		return err
+	}
+	if len(r.epochs) > 0 {
+		l.epochs.truncateEnd(r.epochs[0].start) // from here on the batches say it themselves
+	}
+	for _, e := range r.epochs {
+		if e.epoch > l.epochs.latest() {
+			l.epochs.assign(e.epoch, e.start)
+		}
+	}
+	l.epochs.truncateEnd(r.end)
+	l.epochs.truncateStart(l.start.Load())
+	out := encodeEpochs(l.epochs.entries)
+	if missing && len(l.epochs.entries) == 0 || slices.Equal(out, data) {
+		return nil
+	}
+	return vfs.WriteFileAtomic(l.env.o.FS, filepath.Join(l.path, epochFile), out)
+}
+
+// earlierEpochs reads the epochs of batches before the first one in the cache from the log: a crash may bring segments back that had
+// been deleted.
+func (r *recovery) earlierEpochs() error {
+	known := r.end
+	if e := r.l.epochs.entries; len(e) > 0 {
+		known = min(known, e[0].start)
+	}
+	if e := r.epochs; len(e) > 0 {
+		known = min(known, e[0].start)
+	}
+	if known <= r.l.start.Load() {
+		return nil
+	}
+	checked := r.epochs
+	r.epochs = nil
+	err := r.l.walkHeaders(r.segs, r.l.start.Load(), func(w *walker) bool {
+		if w.hdr.BaseOffset() >= known {
+			return false
+		}
+		r.noteEpoch(w.hdr.PartitionLeaderEpoch(), w.hdr.BaseOffset())
+		return true
+	})
+	earlier := r.epochs
+	r.epochs = checked
+	if n := len(earlier); n > 0 && len(r.l.epochs.entries) > 0 && earlier[n-1].epoch == r.l.epochs.entries[0].epoch {
+		r.l.epochs.entries = r.l.epochs.entries[1:]
+	}
+	r.l.epochs.entries = append(earlier, r.l.epochs.entries...)
+	return err
+}
+
+func (r *recovery) epochsFromLog() error {
+	r.epochs, r.l.epochs.entries = nil, nil
+	return r.l.walkHeaders(r.segs, 0, func(w *walker) bool {
+		r.noteEpoch(w.hdr.PartitionLeaderEpoch(), w.hdr.BaseOffset())
+		return true
+	})
+}
+
+// recoverProducers takes the newest good snapshot and replays the batches behind it. Snapshots beyond the end, and damaged ones, are
+// removed.
+func (r *recovery) recoverProducers() error {
+	l := r.l
+	now := l.env.nowMs()
+	from := l.start.Load()
+	for i := len(r.snapshots) - 1; i >= 0; i-- {
+		off := r.snapshots[i]
+		name := segmentPath(l.path, off, snapshotSuffix)
+		good, err := r.loadSnapshot(name, off, now)
+		if err != nil {
+			return err
+		}
+		if good {
+			from, l.snapAt = off, off
+			l.snapshots = append(l.snapshots, r.snapshots[:i+1]...)
+			break
+		}
+		if err := removeAll(l.env.o.FS, name); err != nil {
+			return err
+		}
+	}
+	return l.walkHeaders(l.segments(), from, func(w *walker) bool {
+		l.snapBytes += w.size
+		if w.hdr.HasProducerID() {
+			l.producers.apply(producerOf(w.hdr), now)
+		}
+		return true
+	})
+}
+
+func (r *recovery) loadSnapshot(name string, off, nowMs int64) (bool, error) {
+	if off > r.end {
+		return false, nil
+	}
+	data, err := vfs.ReadFile(r.l.env.o.FS, name)
+	if err != nil {
+		return false, err
+	}
+	if err := decodeSnapshot(r.l.producers, data, nowMs); err != nil {
+		r.l.env.logger.Warn("producer snapshot is damaged and not used", "file", name, "err", err)
+		return false, nil
+	}
+	return true, nil
+}
+
+// walkHeaders calls visit for the header of every batch from the one that holds offset from on, until visit returns false.
+func (l *Log) walkHeaders(segs []*segment, from int64, visit func(*walker) bool) error {
+	if len(segs) == 0 {
+		return nil
+	}
+	for _, s := range segs[segmentFor(segs, from):] {
+		more, err := l.walkSegment(s, from, visit)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Log) walkSegment(s *segment, from int64, visit func(*walker) bool) (more bool, err error) {
+	next, size := s.bounds()
+	if size == 0 || next <= from {
+		return true, nil
+	}
+	h, err := l.env.files.pin(&s.log, 0)
+	if err != nil {
+		return false, err
+	}
+	defer l.env.files.unpin(&s.log)
+	pos, ok, err := s.locate(h, from, size)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	w := walk(h, s.log.path, pos, size)
+	defer w.done()
+	for {
+		ok, err := w.next()
+		if err != nil || !ok {
+			return err == nil, err
+		}
+		if !visit(w) {
+			return false, nil
+		}
+	}
+}
