@@ -1,0 +1,140 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Badger writes its log (one NNNNN.mem file per memtable) through a memory map over a sparse file. On a full disk such a
+// write is not an error but a SIGBUS that kills the process. So every log gets its blocks before Badger writes to it: the
+// current one right after Badger has opened it, the next one by being created here, empty but with blocks allocated
+// behind its end. Badger opens an empty file of the expected name as if it had created it, and growing a file keeps such
+// blocks. Besides, the next log's directory entry is made durable, which Badger does not do.
+type wal struct {
+	dir  string
+	next string // path of the file created for the next memtable
+}
+
+const walSuffix = ".mem"
+
+// cleanWAL removes the empty file that the last run had created for its next memtable, which Badger would refuse.
+func cleanWAL(dir string) error {
+	ids, err := walIDs(dir)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		path := walPath(dir, id)
+		st, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if st.Size() > 0 {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openWAL allocates the log that Badger has just opened and the one after it.
+func openWAL(dir string) (*wal, error) {
+	ids, err := walIDs(dir)
+	if err != nil {
+		return nil, err
+	}
+	current := 0
+	for _, id := range ids {
+		current = max(current, id)
+	}
+	f, err := os.OpenFile(walPath(dir, current), os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(allocate(f, walBytes), f.Close()); err != nil {
+		return nil, err
+	}
+	w := &wal{dir: dir}
+	return w, w.create(current + 1)
+}
+
+// create makes the file for the memtable after the current one.
+func (w *wal) create(id int) error {
+	path := walPath(w.dir, id)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(allocate(f, walBytes), f.Sync(), f.Close(), syncDir(w.dir)); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	w.next = path
+	return nil
+}
+
+// advance creates the next file when Badger has begun to use the last one. It is called before every commit, and costs
+// one stat of a file.
+func (w *wal) advance() error {
+	st, err := os.Stat(w.next)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // used, flushed and deleted already
+	case err != nil:
+		return err
+	case st.Size() == 0:
+		return nil
+	}
+	id, err := walID(filepath.Base(w.next))
+	if err != nil {
+		return err
+	}
+	return w.create(id + 1)
+}
+
+// close removes the file that was never used.
+func (w *wal) close() error {
+	st, err := os.Stat(w.next)
+	if err != nil || st.Size() > 0 {
+		return nil
+	}
+	return os.Remove(w.next)
+}
+
+func walPath(dir string, id int) string {
+	return filepath.Join(dir, fmt.Sprintf("%05d%s", id, walSuffix))
+}
+
+func walID(name string) (int, error) { return strconv.Atoi(strings.TrimSuffix(name, walSuffix)) }
+
+func walIDs(dir string) ([]int, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), walSuffix) {
+			continue
+		}
+		id, err := walID(e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("unexpected file %s in %s", e.Name(), dir)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
