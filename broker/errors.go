@@ -1,0 +1,124 @@
+package broker
+
+import (
+	"errors"
+
+	"moldau/broker/controller"
+	"moldau/broker/partition"
+	"moldau/broker/record"
+	"moldau/broker/storage"
+)
+
+// The node's errors. A verb returns one of them, possibly wrapped with what was attempted; every edge maps them once
+// (the Kafka edge in broker/kafka/errors.go). Names follow Kafka's error names. Those that come from a deeper room are
+// the very sentinels of that room, so that errors.Is works with either name.
+var (
+	// ErrUnknownTopicOrPartition says that this node knows no such topic, or the topic has no such partition.
+	ErrUnknownTopicOrPartition = controller.ErrUnknownTopicOrPartition
+	// ErrUnknownTopicID says that no topic has the asked id: it was deleted, or made anew under another id.
+	ErrUnknownTopicID = controller.ErrUnknownTopicID
+	// ErrInconsistentTopicID says that the asked name and the asked id belong to different topics, or that the log on
+	// disk belongs to another topic than the metadata says.
+	ErrInconsistentTopicID = errors.New("topic name and topic id do not belong together")
+	// ErrNotLeader says that this node doesn't lead the partition (NOT_LEADER_OR_FOLLOWER); the answer carries a hint.
+	ErrNotLeader = partition.ErrNotLeader
+	// ErrLeaderNotAvailable says that the partition has no leader at the moment.
+	ErrLeaderNotAvailable = errors.New("the partition has no leader at the moment")
+	// ErrReplicaNotAvailable says that the asked replica isn't there.
+	ErrReplicaNotAvailable = errors.New("the replica is not available")
+	// ErrFencedLeaderEpoch says that the caller's leader epoch is older than the partition's.
+	ErrFencedLeaderEpoch = partition.ErrFencedLeaderEpoch
+	// ErrUnknownLeaderEpoch says that the caller's leader epoch is newer than the partition's.
+	ErrUnknownLeaderEpoch = partition.ErrUnknownLeaderEpoch
+	// ErrOffsetOutOfRange says that an offset lies outside of what the partition holds.
+	ErrOffsetOutOfRange = storage.ErrOffsetOutOfRange
+	// ErrOffsetNotAvailable says that the high watermark has not yet caught up with the leader's epoch.
+	ErrOffsetNotAvailable = partition.ErrOffsetNotAvailable
+	// ErrTimedOut says that what was asked did not happen within the time given (REQUEST_TIMED_OUT).
+	ErrTimedOut = errors.New("the request timed out")
+	// ErrInvalidRequest says that a request contradicts itself or leaves out what is needed.
+	ErrInvalidRequest = controller.ErrInvalidRequest
+	// ErrInvalidRequiredAcks says that acks is none of -1, 0 and 1.
+	ErrInvalidRequiredAcks = errors.New("acks must be -1, 0 or 1")
+	// ErrUnsupportedVersion says that the version of the request cannot express what was asked.
+	ErrUnsupportedVersion = errors.New("the version of the request does not support this")
+
+	// ErrMessageTooLarge says that a record batch is larger than max.message.bytes.
+	ErrMessageTooLarge = record.ErrTooLarge
+	// ErrRecordListTooLarge says that a set of batches is larger than segment.bytes (RECORD_LIST_TOO_LARGE).
+	ErrRecordListTooLarge = storage.ErrTooLarge
+	// ErrCorruptMessage says that a batch failed its CRC or its structure is broken (CORRUPT_MESSAGE).
+	ErrCorruptMessage = record.ErrCorrupt
+	// ErrInvalidTimestamp says that record timestamps lie outside of message.timestamp.before.max.ms and
+	// message.timestamp.after.max.ms (KIP-937).
+	ErrInvalidTimestamp = record.ErrInvalidTimestamp
+	// ErrInvalidRecord says that records broke a rule of the topic or of the format; the answer names them (KIP-467).
+	ErrInvalidRecord = record.ErrInvalidRecord
+	// ErrUnsupportedForMessageFormat says that the batches have message format 0 or 1, which is not taken.
+	ErrUnsupportedForMessageFormat = record.ErrUnsupportedMagic
+	// ErrUnsupportedCompressionType says that a batch uses a codec that is unknown, or that the request's version
+	// doesn't permit.
+	ErrUnsupportedCompressionType = record.ErrUnsupportedCodec
+	// ErrNotEnoughReplicas says that fewer replicas are in sync than min.insync.replicas asks; nothing was appended.
+	ErrNotEnoughReplicas = partition.ErrNotEnoughReplicas
+	// ErrNotEnoughReplicasAfterAppend says the same, found out after the append.
+	ErrNotEnoughReplicasAfterAppend = partition.ErrNotEnoughReplicasAfterAppend
+
+	// ErrOutOfOrderSequence says that a batch of an idempotent producer leaves a gap (OUT_OF_ORDER_SEQUENCE_NUMBER).
+	ErrOutOfOrderSequence = storage.ErrOutOfOrderSequence
+	// ErrInvalidProducerEpoch says that the producer's epoch is older than the one the partition has seen.
+	ErrInvalidProducerEpoch = storage.ErrInvalidProducerEpoch
+	// ErrUnknownProducerID says that the partition holds no state of this producer (answer of old versions, KIP-360).
+	ErrUnknownProducerID = errors.New("the producer id is unknown to the partition")
+	// ErrInvalidTxnState says that a transactional batch came without a transaction in progress.
+	ErrInvalidTxnState = errors.New("the producer has no transaction in progress")
+	// ErrTransactionalIDNotSupported says that the call asked for a transaction, which this node doesn't offer.
+	ErrTransactionalIDNotSupported = errors.New("transactions are not supported")
+
+	// ErrStorage says that the disk below the partition failed or is offline (KAFKA_STORAGE_ERROR).
+	ErrStorage = storage.ErrStorage
+	// ErrReadOnly says that the partition's log is damaged and takes no writes until an operator has looked at it.
+	ErrReadOnly = storage.ErrReadOnly
+	// ErrNoSpace says that the file system is full; writes resume when there is space again.
+	ErrNoSpace = storage.ErrNoSpace
+	// ErrLogDirNotFound says that no such log directory is configured.
+	ErrLogDirNotFound = errors.New("no such log directory")
+	// ErrClosed says that the node is closing.
+	ErrClosed = partition.ErrClosed
+
+	// ErrTopicExists says that a topic of this name is there already (TOPIC_ALREADY_EXISTS).
+	ErrTopicExists = controller.ErrTopicExists
+	// ErrInvalidTopic says that a topic name is empty, too long, or has characters that Kafka doesn't permit, or that
+	// an internal topic was asked for something only the broker may do.
+	ErrInvalidTopic = controller.ErrInvalidTopic
+	// ErrInvalidPartitions says that a number of partitions is out of range, or would shrink a topic.
+	ErrInvalidPartitions = controller.ErrInvalidPartitions
+	// ErrInvalidReplicationFactor says that a replication factor is below one or above the number of brokers.
+	ErrInvalidReplicationFactor = controller.ErrInvalidReplicationFactor
+	// ErrInvalidReplicaAssignment says that a manual assignment of replicas is inconsistent.
+	ErrInvalidReplicaAssignment = controller.ErrInvalidReplicaAssignment
+	// ErrInvalidConfig says that a configuration name or value is not accepted.
+	ErrInvalidConfig = errors.New("the configuration is invalid")
+	// ErrPolicyViolation says that a limit or a policy of the cluster forbids what was asked.
+	ErrPolicyViolation = controller.ErrPolicyViolation
+	// ErrTopicDeletionDisabled says that delete.topic.enable is off.
+	ErrTopicDeletionDisabled = errors.New("the deletion of topics is disabled")
+	// ErrReassignmentInProgress says that a reassignment of the partition's replicas goes on.
+	ErrReassignmentInProgress = errors.New("a reassignment of the partition is in progress")
+	// ErrNoReassignmentInProgress says that there is no reassignment to cancel.
+	ErrNoReassignmentInProgress = controller.ErrNoReassignmentInProgress
+	// ErrElectionNotNeeded says that the partition's leader is already the one an election would choose.
+	ErrElectionNotNeeded = controller.ErrElectionNotNeeded
+	// ErrPreferredLeaderNotAvailable says that the preferred replica can't lead at the moment.
+	ErrPreferredLeaderNotAvailable = controller.ErrPreferredLeaderNotAvailable
+	// ErrEligibleLeadersNotAvailable says that no replica may lead at the moment.
+	ErrEligibleLeadersNotAvailable = controller.ErrEligibleLeadersNotAvailable
+	// ErrResourceNotFound says that a named configuration resource isn't there.
+	ErrResourceNotFound = errors.New("the resource is not there")
+	// ErrUnknownSubscriptionID says that a client pushed telemetry under a subscription it wasn't given (KIP-714).
+	ErrUnknownSubscriptionID = errors.New("the telemetry subscription is unknown")
+	// ErrTelemetryTooLarge says that pushed telemetry is larger than telemetry.max.bytes.
+	ErrTelemetryTooLarge = errors.New("the telemetry payload is too large")
+	// ErrThrottlingQuotaExceeded says that the client pushes or creates more often than it may.
+	ErrThrottlingQuotaExceeded = errors.New("the quota is exceeded")
+)

@@ -1,0 +1,187 @@
+package broker
+
+import (
+	"context"
+	"errors"
+
+	"moldau/broker/configdef"
+	"moldau/broker/partition"
+	"moldau/broker/record"
+	"moldau/broker/storage"
+)
+
+// Produced is the outcome of Produce for one partition. It is a value: keep it where Wait can reach it, don't copy it
+// after the first Wait.
+type Produced struct {
+	// Err is nil or one of the sentinels of this package.
+	Err error
+	// Message tells people what was wrong; empty when Err says it all.
+	Message string
+	// RecordErrors names the records that were at fault, by index within the batch (KIP-467).
+	RecordErrors []record.RecordError
+	// BaseOffset is the offset of the first record; -1 with an error. A duplicate has the offset of its original.
+	BaseOffset int64
+	// LogAppendTime is the broker's time in ms since 1970 on topics with LogAppendTime, else -1.
+	LogAppendTime int64
+	// LogStartOffset is the first offset of the partition at the time of the append; -1 with an error.
+	LogStartOffset int64
+	// Leader is set with ErrNotLeader and ErrFencedLeaderEpoch (KIP-951), else {-1, -1}.
+	Leader LeaderHint
+
+	commit partition.Commit // done when the outcome is final
+}
+
+// Produce appends records to one partition that this node leads. It returns once the records are in the log; with
+// acks -1 the caller has to Wait before it may answer. The bytes are changed in place (base offsets, leader epochs and
+// append times) and not kept.
+func (n *Node) Produce(c *Caller, topic TopicRef, index int32, records []byte, acks int16) Produced {
+	t, p, err := n.find(topic, index)
+	switch {
+	case err != nil:
+	case acks < -1 || acks > 1:
+		err = ErrInvalidRequiredAcks
+	case t.Internal:
+		err = ErrInvalidTopic
+	default:
+		var out Produced
+		if out, err = n.append(t, p, records, acks); err == nil {
+			return out
+		}
+	}
+	return n.refuseProduce(t, index, err)
+}
+
+// append validates records and appends them.
+func (n *Node) append(t *partition.Topic, p *partition.Partition, records []byte, acks int16) (Produced, error) {
+	cfg := t.Config()
+	batch, err := onlyBatch(records)
+	if err != nil {
+		return Produced{}, err
+	}
+	if batch.IsTransactional() {
+		return Produced{}, ErrInvalidTxnState
+	}
+	check := record.Check{
+		Now: n.now().UnixMilli(), MaxBytes: cfg.MaxMessageBytes, TimestampType: cfg.TimestampType,
+		BeforeMaxMs: cfg.TimestampBeforeMaxMs, AfterMaxMs: cfg.TimestampAfterMaxMs, Compacted: cfg.Compacted(),
+	}
+	if _, err := batch.Admit(&check, n.decompressors.upTo(cfg.MaxDecompressedBytes)); err != nil {
+		return Produced{}, err
+	}
+	appended, err := n.appendAs(cfg, p, batch, acks)
+	if err != nil {
+		return Produced{}, err
+	}
+	out := Produced{BaseOffset: appended.BaseOffset, LogAppendTime: -1, LogStartOffset: appended.LogStartOffset, Leader: noLeader}
+	if cfg.TimestampType == record.LogAppendTime {
+		out.LogAppendTime = appended.LogAppendTime
+	}
+	if acks == partition.AcksAll {
+		out.commit = appended.Commit
+	}
+	return out, nil
+}
+
+// appendAs appends a batch under the codec that the topic asks for.
+func (n *Node) appendAs(cfg *configdef.Topic, p *partition.Partition, batch record.Batch, acks int16) (partition.Appended, error) {
+	if cfg.KeepProducerCodec || batch.Codec() == cfg.Codec {
+		return p.Append(batch, acks, storage.OriginClient)
+	}
+	buf := n.scratch.Get().(*[]byte)
+	defer n.scratch.Put(buf)
+	packed, err := batch.Recompress((*buf)[:0], cfg.Codec, cfg.CodecLevel, n.decompressors.upTo(cfg.MaxDecompressedBytes), n.compressor)
+	if err != nil {
+		return partition.Appended{}, err
+	}
+	*buf = packed[:0]
+	if len(packed) > cfg.MaxMessageBytes {
+		return partition.Appended{}, ErrMessageTooLarge
+	}
+	return p.Append(packed, acks, storage.OriginClient)
+}
+
+// errBatchCount refuses requests that carry another number of batches than one.
+var errBatchCount = &record.InvalidRecordError{Kind: record.ErrInvalidRecord, Message: "A produce request must carry exactly one record batch for a partition"}
+
+// onlyBatch returns the one batch that a client may send for a partition at a time.
+func onlyBatch(records []byte) (record.Batch, error) {
+	if len(records) == 0 {
+		return nil, errBatchCount
+	}
+	batch, rest, err := record.Next(records)
+	switch {
+	case errors.Is(err, record.ErrShort):
+		return nil, ErrCorruptMessage
+	case err != nil:
+		return nil, err
+	case len(rest) > 0:
+		return nil, errBatchCount
+	}
+	return batch, nil
+}
+
+// refuseProduce makes the answer of a produce that failed. t is nil when there is no such topic.
+func (n *Node) refuseProduce(t *partition.Topic, index int32, err error) Produced {
+	out := Produced{Err: err, BaseOffset: -1, LogAppendTime: -1, LogStartOffset: -1, Leader: noLeader}
+	if invalid, ok := errors.AsType[*record.InvalidRecordError](err); ok {
+		out.Err, out.Message, out.RecordErrors = invalid.Kind, invalid.Message, invalid.Records
+	}
+	if t == nil {
+		return out
+	}
+	out.Err = n.dataError(t, index, out.Err)
+	out.Leader = n.leaderHint(t.Name, index, out.Err)
+	return out
+}
+
+// Poll tells whether the outcome is final. Otherwise it returns a channel that is closed when it makes sense to Poll
+// again; several partitions of one request may be polled one after the other.
+func (p *Produced) Poll() (done bool, changed <-chan struct{}) {
+	done, err, changed := p.commit.Poll()
+	if !done {
+		return false, changed
+	}
+	if errors.Is(err, partition.ErrUnknown) {
+		err = ErrUnknownTopicOrPartition
+	}
+	p.finish(err)
+	return true, nil
+}
+
+// Done tells whether the outcome is final.
+func (p *Produced) Done() bool {
+	done, _ := p.Poll()
+	return done
+}
+
+// Wait returns when the outcome is final: for acks -1 when the high watermark covers the records. If ctx ends before,
+// Err becomes ErrTimedOut; the records may still be committed later.
+func (p *Produced) Wait(ctx context.Context) {
+	for {
+		done, changed := p.Poll()
+		if done {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			p.Expire()
+			return
+		}
+	}
+}
+
+// Expire makes a pending outcome final with ErrTimedOut, for callers that keep the time themselves.
+func (p *Produced) Expire() {
+	if !p.Done() {
+		p.finish(ErrTimedOut)
+	}
+}
+
+// finish makes the outcome final.
+func (p *Produced) finish(err error) {
+	p.commit = partition.Commit{}
+	if err != nil {
+		p.Err, p.BaseOffset, p.LogAppendTime, p.LogStartOffset = err, -1, -1, -1
+	}
+}
