@@ -1,0 +1,58 @@
+package kafka
+
+import (
+	"context"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"moldau/broker"
+)
+
+// ElectLeaders (key 43), versions 0 to 2. 1: unclean elections, an error of the whole answer (KIP-460). 2: flexible.
+
+// electLeaders holds elections; a null list of topics is for all partitions.
+func (c *conn) electLeaders(ctx context.Context, r *request, q *kmsg.ElectLeadersRequest) reply {
+	var partitions []broker.TopicPartition
+	if q.Topics != nil {
+		partitions = []broker.TopicPartition{}
+	}
+	for _, t := range q.Topics {
+		for _, p := range t.Partitions {
+			partitions = append(partitions, broker.TopicPartition{Topic: t.Topic, Partition: p})
+		}
+	}
+	ctx, cancel := within(ctx, q.TimeoutMillis)
+	defer cancel()
+	outcomes := c.node.ElectLeaders(ctx, r.caller, q.ElectionType, partitions)
+	resp := q.ResponseKind().(*kmsg.ElectLeadersResponse)
+	resp.ErrorCode = code(broker.CheckElection(q.ElectionType))
+	asked := q.Topics
+	if asked == nil {
+		asked = topicsOf(outcomes)
+	}
+	for _, t := range asked {
+		topic := kmsg.NewElectLeadersResponseTopic()
+		topic.Topic = t.Topic
+		for i := range t.Partitions {
+			out := kmsg.NewElectLeadersResponseTopicPartition()
+			out.Partition, out.ErrorCode, out.ErrorMessage = outcomes[i].Partition, code(outcomes[i].Err), errorMessage(outcomes[i].Err)
+			topic.Partitions = append(topic.Partitions, out)
+		}
+		outcomes = outcomes[len(t.Partitions):]
+		resp.Topics = append(resp.Topics, topic)
+	}
+	return answer(resp)
+}
+
+// topicsOf groups partitions, which are sorted, by their topics.
+func topicsOf(outcomes []broker.PartitionOutcome) []kmsg.ElectLeadersRequestTopic {
+	var topics []kmsg.ElectLeadersRequestTopic
+	for _, o := range outcomes {
+		if n := len(topics); n == 0 || topics[n-1].Topic != o.Topic {
+			topics = append(topics, kmsg.ElectLeadersRequestTopic{Topic: o.Topic})
+		}
+		last := &topics[len(topics)-1]
+		last.Partitions = append(last.Partitions, o.Partition)
+	}
+	return topics
+}

@@ -1,0 +1,76 @@
+package kafka
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// apiDocument is docs/protocol/apis.md.
+func apiDocument() []byte {
+	var b bytes.Buffer
+	b.WriteString("<!-- Made by `go generate ./broker/kafka` from broker/kafka/apis.go. Do not edit. -->\n\n")
+	b.WriteString("# Supported Kafka APIs\n\n")
+	b.WriteString("What the broker advertises in ApiVersions, and all that it answers. \"Kafka 4.4\" is the newest version that the\n")
+	b.WriteString("protocol of Apache Kafka 4.4 defines. Requests with another key or version close the connection, as in Kafka, with a\n")
+	b.WriteString("line in the log; only ApiVersions answers unknown versions, in version 0 with error UNSUPPORTED_VERSION.\n\n")
+	b.WriteString("| key | API | versions | Kafka 4.4 | note |\n|---|---|---|---|---|\n")
+	for _, a := range apiTable() {
+		var note []string
+		if a.refuseBelow > 0 {
+			note = append(note, fmt.Sprintf("versions below %d are advertised for the sake of librdkafka, and close the connection (KAFKA-18659)", a.refuseBelow))
+		}
+		if a.key == kmsg.InitProducerID {
+			note = append(note, "without transactional ids")
+		}
+		fmt.Fprintf(&b, "| %d | %s | %d to %d | %d | %s |\n", a.key, a.name, a.min, a.max, a.key.Request().MaxVersion(), strings.Join(note, "; "))
+	}
+	return b.Bytes()
+}
+
+func TestAPIDocument(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "protocol", "apis.md")
+	want := apiDocument()
+	if *write {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not current (%v): run go generate ./broker/kafka", path, err)
+	}
+}
+
+// kafkaNames are the APIs that kmsg calls otherwise than Kafka does.
+var kafkaNames = map[kmsg.Key]string{
+	kmsg.AlterPartitionAssignments:  "AlterPartitionReassignments",
+	kmsg.ListPartitionReassignments: "ListPartitionReassignments",
+}
+
+func TestAPITable(t *testing.T) {
+	last := int16(-1)
+	for _, a := range apiTable() {
+		if a.key.Int16() <= last {
+			t.Errorf("%s is out of order, or there twice", a.name)
+		}
+		last = a.key.Int16()
+		if a.min < 0 || a.min > a.max || a.max > a.key.Request().MaxVersion() {
+			t.Errorf("%s: versions %d to %d, kmsg knows %d", a.name, a.min, a.max, a.key.Request().MaxVersion())
+		}
+		if !strings.EqualFold(a.name, a.key.Name()) && a.name != kafkaNames[a.key] {
+			t.Errorf("key %d is %s, not %s", a.key, a.key.Name(), a.name)
+		}
+		if a.handle == nil {
+			t.Errorf("%s has no handler", a.name)
+		}
+	}
+}
