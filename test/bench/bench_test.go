@@ -1,0 +1,169 @@
+//go:build bench
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"moldau/test/peers"
+)
+
+// broker is one contestant.
+type broker struct {
+	name string
+	addr string
+	pid  int
+}
+
+func contestants(t *testing.T) []broker {
+	t.Helper()
+	kafka := peers.StartKafka(t, peers.KafkaOptions{HeapMB: 1024})
+	bin := peers.BuildMoldau(t)
+	relaxed := peers.StartMoldau(t, bin, "--set", "durability=relaxed")
+	strict := peers.StartMoldau(t, bin)
+	return []broker{
+		{"Apache Kafka " + peers.KafkaVersion, kafka.Addr, kafka.Pid},
+		{"Moldau relaxed", relaxed.Kafka(), relaxed.Pid},
+		{"Moldau strict", strict.Kafka(), strict.Pid},
+	}
+}
+
+func setting(name string, def int) int {
+	if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return v
+	}
+	return def
+}
+
+// workload runs one client against a broker and answers how many records it
+// moved. prepare makes what the run needs outside of the measured time.
+type workload struct {
+	name    string
+	prepare func(t *testing.T, b broker, topic string)
+	run     func(t *testing.T, b broker, topic string) int
+}
+
+// TestBesideKafka prints the table of docs/performance.md. BENCH_RECORDS and
+// BENCH_ROUNDS set its size.
+func TestBesideKafka(t *testing.T) {
+	records, rounds := setting("BENCH_RECORDS", 2_000_000), setting("BENCH_ROUNDS", 5)
+	tools := peers.NewTools(t)
+	brokers := contestants(t)
+	for _, w := range workloads(tools, records) {
+		samples := map[string][]Sample{}
+		for round := range rounds + 1 { // the first round warms the JVM up and is not counted
+			for _, b := range brokers {
+				s := measure(t, w, b, fmt.Sprintf("%s-%d", strings.ReplaceAll(w.name, " ", "-"), round))
+				if round > 0 {
+					samples[b.name] = append(samples[b.name], s)
+				}
+			}
+		}
+		printTable(w.name, brokers, samples)
+	}
+}
+
+func measure(t *testing.T, w workload, b broker, topic string) Sample {
+	t.Helper()
+	createTopic(t, b.addr, topic)
+	w.prepare(t, b, topic)
+	before, err := CPU(b.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	n := w.run(t, b, topic)
+	wall := time.Since(begin)
+	after, err := CPU(b.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleteTopic(t, b.addr, topic)
+	return Sample{Records: n, Wall: wall, Broker: after - before}
+}
+
+func printTable(name string, brokers []broker, samples map[string][]Sample) {
+	base := samples[brokers[0].name]
+	rate, cpu := Summarize(base, Sample.Rate).Median, Summarize(base, Sample.PerRecord).Median
+	fmt.Printf("\n### %s\n\n| broker | records/s | × Kafka | broker CPU, µs/record | × Kafka |\n|---|---|---|---|---|\n", name)
+	for _, b := range brokers {
+		r, c := Summarize(samples[b.name], Sample.Rate), Summarize(samples[b.name], Sample.PerRecord)
+		fmt.Printf("| %s | %s | %.2f | %s | %.2f |\n", b.name, r, r.Median/rate, c, c.Median/cpu)
+	}
+}
+
+func workloads(tools peers.Tools, records int) []workload {
+	none := func(*testing.T, broker, string) {}
+	fill := func(t *testing.T, b broker, topic string) { perfProduce(t, tools, b, topic, records, 100) }
+	return []workload{
+		{"Java producer, 100 B", none, func(t *testing.T, b broker, topic string) int {
+			return perfProduce(t, tools, b, topic, records, 100)
+		}},
+		{"Java producer, 1 KiB", none, func(t *testing.T, b broker, topic string) int {
+			return perfProduce(t, tools, b, topic, records/5, 1024)
+		}},
+		{"kcat consumer, 100 B", fill, func(t *testing.T, b broker, topic string) int {
+			return kcatConsume(t, b, topic, records)
+		}},
+		{"prebuilt frames, 100 B", none, func(t *testing.T, b broker, topic string) int {
+			return replayFrames(t, b.addr, topic, records*5)
+		}},
+	}
+}
+
+func perfProduce(t *testing.T, tools peers.Tools, b broker, topic string, records, size int) int {
+	t.Helper()
+	_, errs, err := tools.Run(peers.ProducerPerformance, "", "--topic", topic, "--num-records", strconv.Itoa(records),
+		"--record-size", strconv.Itoa(size), "--throughput", "-1", "--producer-props", "bootstrap.servers="+b.addr, "acks=all", "linger.ms=5")
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", b.name, err, errs)
+	}
+	return records
+}
+
+// kcatConsume reads the topic from its start to its end with librdkafka,
+// without a group.
+func kcatConsume(t *testing.T, b broker, topic string, records int) int {
+	t.Helper()
+	out, err := exec.Command("kcat", "-C", "-b", b.addr, "-t", topic, "-o", "beginning", "-e", "-q", "-f", "").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: kcat: %v\n%s", b.name, err, out)
+	}
+	return records
+}
+
+func admin(t *testing.T, addr string) (*kadm.Client, func()) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kadm.NewClient(cl), cl.Close
+}
+
+func createTopic(t *testing.T, addr, topic string) {
+	t.Helper()
+	adm, done := admin(t, addr)
+	defer done()
+	if _, err := adm.CreateTopic(t.Context(), 6, 1, nil, topic); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func deleteTopic(t *testing.T, addr, topic string) {
+	t.Helper()
+	adm, done := admin(t, addr)
+	defer done()
+	if _, err := adm.DeleteTopic(t.Context(), topic); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,54 @@
+package peers
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Tools runs the command line tools of Apache Kafka. The zero value is not
+// usable; see [NewTools].
+type Tools struct{ classpath string }
+
+// NewTools resolves the class path of Apache Kafka and returns its tools.
+func NewTools(tb testing.TB) Tools {
+	tb.Helper()
+	return Tools{classpath: classpath(tb)}
+}
+
+// The main classes of the tools, by the name of their script.
+const (
+	TopicCommand        = "org.apache.kafka.tools.TopicCommand"
+	ConfigCommand       = "kafka.admin.ConfigCommand"
+	GetOffsetShell      = "org.apache.kafka.tools.GetOffsetShell"
+	ConsoleProducer     = "org.apache.kafka.tools.ConsoleProducer"
+	ConsoleConsumer     = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+	ProducerPerformance = "org.apache.kafka.tools.ProducerPerformance"
+	ConsumerPerformance = "org.apache.kafka.tools.ConsumerPerformance"
+	DumpLogSegments     = "kafka.tools.DumpLogSegments"
+)
+
+// Run starts the main class with args and stdin (may be empty) and returns
+// what it wrote to standard output and standard error. A non-zero exit is an
+// error.
+func (t Tools) Run(class, stdin string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command("java", append([]string{"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", t.classpath, class}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+func runJava(tb testing.TB, cp, dir, class string, args ...string) string {
+	tb.Helper()
+	cmd := exec.Command("java", append([]string{"-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", cp, class}, args...)...)
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("peers: %s %s: %v\n%s%s", class, strings.Join(args, " "), err, out, errs.String())
+	}
+	return string(out)
+}
