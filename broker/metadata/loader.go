@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"moldau/internal/invariant"
 )
 
 // Subscriber is told of every new image. Calls come one at a time, in order, from the goroutine of Loader.Run; the first
@@ -179,6 +181,7 @@ func (l *Loader) apply(batch Batch) error {
 // publish makes next the image, tells the subscribers and then the waiters.
 func (l *Loader) publish(next *Image, delta Delta) {
 	prev := l.image.Swap(next)
+	invariant.Check(prev.rev <= next.rev, "image of revision %d follows %d", next.rev, prev.rev)
 	for _, s := range l.active {
 		s(prev, next, delta)
 	}

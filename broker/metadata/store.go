@@ -132,8 +132,8 @@ type Batch struct {
 	Rev Rev
 	// Events belong to the store and are shared by watchers: never write to them.
 	Events []Event
-	// Err is set in the last batch of a watch that ends before its context does: ErrCompacted when the watcher fell
-	// behind what the store remembers, ErrClosed when the store was closed, or what went wrong. Such a batch has no events.
+	// Err is set in the last batch of a watch that cannot go on: ErrCompacted when the watcher fell behind what the store
+	// remembers, or what else went wrong. Such a batch has no events.
 	Err error
 }
 
@@ -156,8 +156,8 @@ type Store interface {
 	Txn(ctx context.Context, txn Txn) (TxnResult, error)
 
 	// Watch delivers every change of keys with a prefix after revision after, in order and without a gap. The channel is
-	// closed when ctx ends, or after a batch with Err. ErrCompacted means that changes after that revision are no longer
-	// known: List again.
+	// closed when ctx ends or the store is closed, or after a batch with Err. ErrCompacted, here or in a batch, means that
+	// changes after that revision are no longer known: List again.
 	Watch(ctx context.Context, prefix string, after Rev) (<-chan Batch, error)
 
 	// OpenSession begins a session, which the engine keeps alive until it is closed or lost.

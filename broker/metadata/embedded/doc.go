@@ -8,6 +8,6 @@
 // groups that share one sync. One goroutine per Watch, ended by its context or by Close. Badger has goroutines of its own,
 // which end in Close.
 //
-// Start reading in writer.go, then group.go; wal.go says how Badger is kept from dying on a full disk. The bytes are
+// Start reading in writer.go, then group.go; wal.go and compact.go say how Badger is kept from dying on a full disk. The bytes are
 // described in docs/format/metadata.md.
 package embedded

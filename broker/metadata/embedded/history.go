@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"moldau/broker/metadata"
+	"moldau/internal/invariant"
 )
 
 // history remembers recent changes in memory. It need not outlive the process: neither do its watchers, which list
@@ -52,6 +53,7 @@ func (h *history) add(changes []change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range changes {
+		invariant.Check(c.rev == h.last+1, "revision %d follows %d", c.rev, h.last)
 		for _, e := range c.events {
 			c.bytes += len(e.KV.Key) + len(e.KV.Value) + eventOverhead
 		}

@@ -24,8 +24,8 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	// DefaultMinFreeBytes covers what Badger may write beside its preallocated logs before the next check: a flushed
-	// memtable and a compaction of a few tables.
+	// DefaultMinFreeBytes is three times what Badger may write beside its preallocated logs before the next check: a
+	// flushed memtable.
 	DefaultMinFreeBytes = 16 << 20
 	DefaultHistoryBytes = 4 << 20
 )
@@ -71,9 +71,9 @@ func badgerOptions(dir string, o Options) badger.Options {
 		WithIndexCacheSize(0).
 		WithBaseTableSize(1 << 20).
 		WithBaseLevelSize(4 << 20).
-		WithNumCompactors(2).
-		WithNumLevelZeroTables(2).
-		WithNumLevelZeroTablesStall(6).
+		WithNumCompactors(0). // compact.go says when
+		WithNumLevelZeroTables(compactTables).
+		WithNumLevelZeroTablesStall(1 << 16). // flushes must not wait for a compaction that has no room
 		WithCompression(options.None).
 		WithChecksumVerificationMode(options.OnTableRead).
 		WithMetricsEnabled(false).

@@ -24,9 +24,8 @@ type Store struct {
 	history  *history
 	calls    gate
 
-	stop    chan struct{} // closed by Close once no call is in progress
-	written chan struct{} // closed by the writer when it ends
-	watches sync.WaitGroup
+	stop       chan struct{}  // closed by Close once no call is in progress
+	goroutines sync.WaitGroup // the writer and the watches; all end when stop is closed
 
 	// Of the writer's goroutine, and of Open before it starts.
 	rev         metadata.Rev
@@ -83,13 +82,12 @@ func openLocked(dir string, o Options, lock *os.File) (*Store, error) {
 		requests: make(chan *request),
 		sessions: newSessions(),
 		stop:     make(chan struct{}),
-		written:  make(chan struct{}),
 	}
 	s.commitGroup = (*group).commit
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	go s.write()
+	s.goroutines.Go(s.write)
 	return s, nil
 }
 
@@ -158,8 +156,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	close(s.stop)
-	<-s.written
-	s.watches.Wait()
+	s.goroutines.Wait()
 	s.sessions.endAll()
 	err := s.db.Close()
 	return errors.Join(err, s.wal.close(), s.lock.Close())
@@ -255,7 +252,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, after metadata.Rev) (<
 	if err != nil {
 		return nil, err
 	}
-	s.watches.Go(func() { s.history.run(ctx, w, s.stop) })
+	s.goroutines.Go(func() { s.history.run(ctx, w, s.stop) })
 	return w.out, nil
 }
 

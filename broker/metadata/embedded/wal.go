@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Badger writes its log (one NNNNN.mem file per memtable) through a memory map over a sparse file. On a full disk such a
@@ -18,6 +19,7 @@ import (
 type wal struct {
 	dir  string
 	next string // path of the file created for the next memtable
+	full string // path of the log before the current one, which goes when its memtable has become a table
 }
 
 const walSuffix = ".mem"
@@ -61,7 +63,7 @@ func openWAL(dir string) (*wal, error) {
 	if err := errors.Join(allocate(f, walBytes), f.Close()); err != nil {
 		return nil, err
 	}
-	w := &wal{dir: dir}
+	w := &wal{dir: dir, next: walPath(dir, current)}
 	return w, w.create(current + 1)
 }
 
@@ -79,22 +81,40 @@ func (w *wal) create(id int) error {
 	return nil
 }
 
-// advance creates the next file when Badger has begun to use the last one. It is called before every commit, and costs
-// one stat of a file.
-func (w *wal) advance() error {
+// advance creates the next file when Badger has begun to use the last one, and reports whether it has. It is called after
+// every commit, and before one when it failed the last time; it costs one stat of a file.
+func (w *wal) advance() (rotated bool, err error) {
 	st, err := os.Stat(w.next)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // used, flushed and deleted already
 	case err != nil:
-		return err
+		return false, err
 	case st.Size() == 0:
-		return nil
+		return false, nil
 	}
 	id, err := walID(filepath.Base(w.next))
 	if err != nil {
-		return err
+		return false, err
 	}
-	return w.create(id + 1)
+	w.full = walPath(w.dir, id-1)
+	return true, w.create(id + 1)
+}
+
+// flushTimeout bounds the wait for a flush; it takes some 20 ms.
+const flushTimeout = 5 * time.Second
+
+// awaitFlush waits until the full log's memtable has become a table. Badger writes the table in the background, through a
+// memory map over a sparse file again; waiting for it means that nothing is being written so while the store is at rest,
+// where the space that was checked before could be taken by others. A reader that still holds the memtable delays the end
+// of the log, so the wait has a bound.
+func (w *wal) awaitFlush() {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(flushTimeout); time.Now().Before(deadline); <-tick.C {
+		if _, err := os.Stat(w.full); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
 }
 
 // close removes the file that was never used.

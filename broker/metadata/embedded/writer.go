@@ -51,7 +51,7 @@ func (r *request) bytes() int {
 
 // write is the writer's goroutine: the only one that changes anything. It ends when stop is closed.
 func (s *Store) write() {
-	defer close(s.written)
+	s.compact(compactTablesAtStart)
 	var held *request // taken from the channel, but not for the last group
 	for {
 		first := held
@@ -160,13 +160,24 @@ func (s *Store) begin() (*group, error) {
 	if s.failure != nil {
 		return nil, s.failure
 	}
-	if err := s.wal.advance(); err != nil {
+	if err := s.advance(); err != nil {
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			return nil, fmt.Errorf("%w: prepare the next log: %w", metadata.ErrNoSpace, err)
 		}
 		return nil, fmt.Errorf("prepare the next log: %w", err)
 	}
 	return &group{txn: s.db.NewTransaction(true), rev: s.rev}, nil
+}
+
+// advance sees to the log after the current one. When Badger has moved on to another log it also waits for the table that
+// the full log becomes, and merges tables.
+func (s *Store) advance() error {
+	rotated, err := s.wal.advance()
+	if rotated {
+		s.wal.awaitFlush()
+		s.compact(compactTables)
+	}
+	return err
 }
 
 // commit makes a group durable and then visible. After an error of the disk the store writes no more: what is on the disk
@@ -187,6 +198,9 @@ func (s *Store) commit(g *group) error {
 	s.rev = g.rev
 	s.sessions.move(g.moves)
 	s.history.add(g.changes)
+	if err := s.advance(); err != nil {
+		s.options.Logger.Debug("next log of the metadata store is not ready", "dir", s.dir, "error", err) // begin tries again
+	}
 	return nil
 }
 

@@ -2,8 +2,6 @@ package metadatatest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -121,76 +119,6 @@ func testDeletePrefix(t *testing.T, f *fixture) {
 	}
 	if got := strings.Join(gone, " "); got != "p/ p/1 p/2/x" {
 		t.Fatalf("events for %s", got)
-	}
-}
-
-func testLimits(t *testing.T, f *fixture) {
-	ops := make([]metadata.Op, metadata.MaxOps)
-	cmps := make([]metadata.Cmp, metadata.MaxOps)
-	for i := range ops {
-		key := fmt.Sprintf("limit/%03d", i)
-		ops[i], cmps[i] = metadata.Put(key, bytes.Repeat([]byte("v"), 2<<10)), metadata.Absent(key)
-	}
-	f.txn(cmps, ops...)
-	f.txn(nil, metadata.Put("value", make([]byte, metadata.MaxValueBytes)))
-	if kv := f.get("value"); len(kv.Value) != metadata.MaxValueBytes {
-		t.Fatalf("largest value came back with %d bytes", len(kv.Value))
-	}
-	f.put(strings.Repeat("k", metadata.MaxKeyBytes), "v")
-	big := make([]byte, metadata.MaxValueBytes)
-	tooLarge := map[string]metadata.Txn{
-		"ops":   {Ops: append(ops, metadata.Put("one more", nil))},
-		"cmps":  {Cmps: append(cmps, metadata.Absent("one more")), Ops: ops[:1]},
-		"key":   {Ops: []metadata.Op{metadata.Put(strings.Repeat("k", metadata.MaxKeyBytes+1), nil)}},
-		"value": {Ops: []metadata.Op{metadata.Put("x", make([]byte, metadata.MaxValueBytes+1))}},
-		"bytes": {Ops: []metadata.Op{metadata.Put("1", big), metadata.Put("2", big), metadata.Put("3", big), metadata.Put("4", nil)}},
-	}
-	for name, txn := range tooLarge {
-		if _, err := f.Txn(f.ctx, txn); !errors.Is(err, metadata.ErrTooLarge) {
-			t.Errorf("too many %s: %v, want ErrTooLarge", name, err)
-		}
-	}
-	f.absent("x")
-	f.prefixLimit()
-}
-
-// prefixLimit checks that a prefix of MaxPrefixKeys keys can be deleted, and one of more cannot.
-func (f *fixture) prefixLimit() {
-	f.t.Helper()
-	for i := 0; i <= metadata.MaxPrefixKeys; i += metadata.MaxOps {
-		var ops []metadata.Op
-		for j := i; j < min(i+metadata.MaxOps, metadata.MaxPrefixKeys+1); j++ {
-			ops = append(ops, metadata.Put(fmt.Sprintf("many/%021d/%08d", 0, j), []byte("v")))
-		}
-		f.txn(nil, ops...)
-	}
-	if _, err := f.Txn(f.ctx, metadata.Txn{Ops: []metadata.Op{metadata.DeletePrefix("many/")}}); !errors.Is(err, metadata.ErrTooLarge) {
-		f.t.Fatalf("prefix of %d keys: %v, want ErrTooLarge", metadata.MaxPrefixKeys+1, err)
-	}
-	f.txn(nil, metadata.Delete(fmt.Sprintf("many/%021d/%08d", 0, 7)))
-	f.txn(nil, metadata.DeletePrefix("many/"))
-	if kvs, _ := f.list("many/"); len(kvs) != 0 {
-		f.t.Fatalf("%d keys left below the deleted prefix", len(kvs))
-	}
-}
-
-func testInvalidTxns(t *testing.T, f *fixture) {
-	put := metadata.Put("a/b", []byte("v"))
-	tests := map[string]metadata.Txn{
-		"no operation":      {Cmps: []metadata.Cmp{metadata.Absent("a")}},
-		"empty key":         {Ops: []metadata.Op{metadata.Put("", nil)}},
-		"empty prefix":      {Ops: []metadata.Op{metadata.DeletePrefix("")}},
-		"empty compare key": {Cmps: []metadata.Cmp{metadata.Absent("")}, Ops: []metadata.Op{put}},
-		"key twice":         {Ops: []metadata.Op{put, metadata.Delete("a/b")}},
-		"key below prefix":  {Ops: []metadata.Op{put, metadata.DeletePrefix("a/")}},
-	}
-	for name, txn := range tests {
-		if _, err := f.Txn(f.ctx, txn); !errors.Is(err, metadata.ErrInvalidTxn) {
-			t.Errorf("%s: %v, want ErrInvalidTxn", name, err)
-		}
-	}
-	if kvs, rev := f.list(""); len(kvs) != 0 || rev != 0 {
-		t.Fatalf("invalid transactions left %v at revision %d", kvs, rev)
 	}
 }
 
@@ -335,59 +263,6 @@ func testCreateRace(t *testing.T, f *fixture) {
 		if len(won) != 1 || string(f.get(key).Value) != fmt.Sprint(won[0]) {
 			t.Fatalf("round %d: winners %v, value %s", round, won, f.get(key).Value)
 		}
-	}
-}
-
-func testCanceled(t *testing.T, f *fixture) {
-	ctx, cancel := context.WithCancel(f.ctx)
-	cancel()
-	if _, err := f.Txn(ctx, metadata.Txn{Ops: []metadata.Op{metadata.Put("a", nil)}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("txn: %v", err)
-	}
-	if _, _, err := f.Get(ctx, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("get: %v", err)
-	}
-	if _, _, err := f.List(ctx, ""); !errors.Is(err, context.Canceled) {
-		t.Errorf("list: %v", err)
-	}
-	f.absent("a")
-}
-
-func testClosed(t *testing.T, f *fixture) {
-	rev := f.put("a", "1")
-	session, err := f.OpenSession(f.ctx, metadata.MinSessionTTL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	watch := f.watch("", rev)
-	if err := f.Close(); err != nil {
-		t.Fatalf("close: %v", err)
-	}
-	select {
-	case b, ok := <-watch:
-		if ok && !errors.Is(b.Err, metadata.ErrClosed) {
-			t.Errorf("watch of a closed store gave %+v", b)
-		}
-	case <-f.ctx.Done():
-		t.Error("watch goes on after the store was closed")
-	}
-	select {
-	case <-session.Lost():
-	case <-f.ctx.Done():
-		t.Error("session goes on after the store was closed")
-	}
-	_, txnErr := f.Txn(f.ctx, metadata.Txn{Ops: []metadata.Op{metadata.Put("a", nil)}})
-	_, _, getErr := f.Get(f.ctx, "a")
-	_, _, listErr := f.List(f.ctx, "")
-	_, watchErr := f.Watch(f.ctx, "", rev)
-	_, sessionErr := f.OpenSession(f.ctx, metadata.MinSessionTTL)
-	for name, err := range map[string]error{"txn": txnErr, "get": getErr, "list": listErr, "watch": watchErr, "session": sessionErr} {
-		if !errors.Is(err, metadata.ErrClosed) {
-			t.Errorf("%s on a closed store: %v, want ErrClosed", name, err)
-		}
-	}
-	if err := f.Close(); err != nil {
-		t.Errorf("second close: %v", err)
 	}
 }
 
