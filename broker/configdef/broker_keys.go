@@ -95,8 +95,8 @@ func identityKeys() []Key {
 			Doc: "The rack or zone of this broker. Replicas are spread over racks.",
 		},
 		{
-			Name: "listeners", Type: List, Default: "PLAINTEXT://127.0.0.1:9092", Importance: High,
-			Doc: "Where the broker listens for Kafka clients: NAME://host:port, separated by commas.",
+			Name: "listeners", Type: List, Default: "PLAINTEXT://localhost:9092", Importance: High,
+			Doc: "Where the broker listens for Kafka clients: NAME://host:port, separated by commas; without a host loopback, port 0 for a free one, off for none.",
 		},
 		{
 			Name: "advertised.listeners", Type: List, NoDefault: true, Importance: High,

@@ -16,14 +16,14 @@
 //
 // # Where to start reading
 //
-// key.go is one config. topic_keys.go, broker_keys.go and client_metrics_keys.go are the tables. layers.go explains how
+// key.go is one config. topic_keys.go, broker_keys.go and client_metrics.go are the tables. layers.go explains how
 // a topic config finds its value among topic, broker and cluster. topic.go holds the parsed result, alter.go the
 // rules of a change, describe.go the answers of DescribeConfigs.
 //
 // # Invariants
 //
 //   - The tables of topic and client metrics configs have exactly Kafka 4.4's names, types, defaults and bounds
-//     (testdata/kafka-4.4.tsv is a dump of them; a test compares).
+//     (testdata/kafka-4.4.tsv is a dump of them, and a test compares).
 //   - A value that Parse accepts never fails later: ParseTopic on accepted overrides returns no error.
 //   - Sensitive values never leave through Describe functions.
 package configdef

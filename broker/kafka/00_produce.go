@@ -47,11 +47,11 @@ type produceReply struct {
 // produce appends the records of all partitions, and leaves the waiting for acks=all to the reply.
 func (c *conn) produce(_ context.Context, r *request) reply {
 	p := c.srv.produceReplies.get()
+	p.c, p.version = c, r.version
 	if !p.request.decode(r.body, r.version) {
 		p.release()
 		return hangUp(fmt.Errorf("%w: Produce version %d of %d bytes", errMalformed, r.version, len(r.body)))
 	}
-	p.c, p.version = c, r.version
 	p.expires = c.srv.now() + time.Duration(p.request.timeoutMs)*time.Millisecond
 	p.results = slices.Grow(p.results[:0], len(p.request.partitions))
 	for i := range p.request.topics {
@@ -64,7 +64,7 @@ func (c *conn) produce(_ context.Context, r *request) reply {
 	defer p.release()
 	for i := range p.results {
 		if err := p.results[i].Err; err != nil {
-			return hangUp(fmt.Errorf("Produce with acks=0 failed, closing is the only way to tell: %w", err))
+			return hangUp(fmt.Errorf("a request with acks=0 failed, which only closing can tell: %w", err))
 		}
 	}
 	return noAnswer{}

@@ -36,10 +36,13 @@ type fetchReply struct {
 	c       *conn
 	version int16
 	failed  int16 // an error of the whole request
-	op      *broker.FetchOp
-	request broker.FetchRequest
-	keys    []fetchPartitionKey // by request.Partitions
-	metrics []*topicMetrics     // by request.Partitions; nil for unknown topics
+	denied  error // an error of every partition
+
+	refusals []broker.FetchedPartition // the answers when denied
+	op       *broker.FetchOp
+	request  broker.FetchRequest
+	keys     []fetchPartitionKey // by request.Partitions
+	metrics  []*topicMetrics     // by request.Partitions; nil for unknown topics
 
 	session   *fetchSession // incremental, or to be made
 	wants     bool          // a session is to be made of this answer
@@ -62,11 +65,12 @@ func (c *conn) fetch(_ context.Context, r *request) reply {
 	f.request.IsolationLevel = q.IsolationLevel
 	f.request.Rack = strings.Clone(q.Rack)
 	f.request.ReplicaID = -1
-	if f.failed = f.begin(q); f.failed != 0 {
+	if max(q.ReplicaID, q.ReplicaState.ID) >= 0 {
+		f.denied = errForgedReplica
+		f.eachAsked(q, f.add)
 		return f
 	}
-	if replica := max(q.ReplicaID, q.ReplicaState.ID); replica >= 0 {
-		f.failed = kerr.ClusterAuthorizationFailed.Code // nobody but a broker may fetch as one (CVE-2018-1288)
+	if f.failed = f.begin(q); f.failed != 0 {
 		return f
 	}
 	f.op = c.node.Fetch(r.caller, &f.request)
@@ -209,14 +213,29 @@ func (f *fetchReply) release() {
 }
 
 func (f *fetchReply) countErrors(count func(code int16)) {
-	if f.failed != 0 || f.op == nil {
+	got := f.answers()
+	if f.failed != 0 || len(got) == 0 {
 		count(f.failed)
-		return
 	}
-	got := f.op.Partitions()
 	for i := range got {
 		count(code(got[i].Err))
 	}
+}
+
+// answers are what came out, by request.Partitions.
+func (f *fetchReply) answers() []broker.FetchedPartition {
+	switch {
+	case f.op != nil:
+		return f.op.Partitions()
+	case f.denied != nil && f.refusals == nil:
+		for range f.keys {
+			f.refusals = append(f.refusals, broker.FetchedPartition{
+				Err: f.denied, HighWatermark: -1, LastStableOffset: -1, LogStartOffset: -1,
+				Diverging: broker.EpochEnd{Epoch: -1, EndOffset: -1}, PreferredReadReplica: -1, Leader: noLeader,
+			})
+		}
+	}
+	return f.refusals
 }
 
 // settle decides, once the answer is final, which partitions it carries, and keeps the session up to date.
@@ -246,15 +265,10 @@ func (f *fetchReply) settle(got []broker.FetchedPartition) {
 // encode writes the answer: everything but records as bytes, records as ranges of files.
 func (f *fetchReply) encode(out *response) error {
 	enc := fetchEncoder{out: out, version: f.version, compact: f.version >= 12, readCommitted: f.request.IsolationLevel == broker.ReadCommitted}
-	if f.failed != 0 || f.op == nil {
-		enc.begin(f.failed, noSession, 0)
-		enc.end(nil)
-		return nil
-	}
-	got := f.op.Partitions()
+	got := f.answers()
 	f.settle(got)
 	var leaders endpoints
-	enc.begin(0, f.sessionID, f.topicRuns())
+	enc.begin(f.failed, f.sessionID, f.topicRuns())
 	for at := 0; at < len(f.carried); {
 		end := f.runEnd(at)
 		key := &f.keys[f.carried[at]]

@@ -33,16 +33,14 @@ func (c *conn) listOffsets(ctx context.Context, r *request, q *kmsg.ListOffsetsR
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.TimeoutMillis)*time.Millisecond)
 		defer cancel()
 	}
-	forged := q.ReplicaID >= 0
+	refused := refuseListOffsets(q)
 	ask := broker.ListOffsetsRequest{ReplicaID: -1, IsolationLevel: q.IsolationLevel}
-	repeated := repeatedListOffsets(q)
 	for i := range q.Topics {
-		t := &q.Topics[i]
-		for j := range t.Partitions {
-			p := &t.Partitions[j]
-			if !forged && !repeated[topicPartition{t.Topic, p.Partition}] && timestampKnown(p.Timestamp, q.Version) {
+		for j := range q.Topics[i].Partitions {
+			p := &q.Topics[i].Partitions[j]
+			if refused(q.Topics[i].Topic, p) == 0 {
 				ask.Partitions = append(ask.Partitions, broker.ListOffsetsPartition{
-					Topic: broker.TopicRef{Name: t.Topic}, Partition: p.Partition,
+					Topic: broker.TopicRef{Name: q.Topics[i].Topic}, Partition: p.Partition,
 					CurrentLeaderEpoch: p.CurrentLeaderEpoch, Timestamp: p.Timestamp,
 				})
 			}
@@ -52,34 +50,40 @@ func (c *conn) listOffsets(ctx context.Context, r *request, q *kmsg.ListOffsetsR
 
 	resp := q.ResponseKind().(*kmsg.ListOffsetsResponse)
 	for i := range q.Topics {
-		t := &q.Topics[i]
 		out := kmsg.NewListOffsetsResponseTopic()
-		out.Topic = t.Topic
-		for j := range t.Partitions {
-			p := &t.Partitions[j]
+		out.Topic = q.Topics[i].Topic
+		for j := range q.Topics[i].Partitions {
+			p := &q.Topics[i].Partitions[j]
 			po := kmsg.NewListOffsetsResponseTopicPartition()
 			po.Partition = p.Partition
-			switch {
-			case forged:
-				po.ErrorCode = kerr.ClusterAuthorizationFailed.Code
-			case repeated[topicPartition{t.Topic, p.Partition}]:
-				po.ErrorCode = kerr.InvalidRequest.Code
-			case !timestampKnown(p.Timestamp, q.Version):
-				po.ErrorCode = kerr.UnsupportedVersion.Code
-			default:
-				got := found[0]
-				found = found[1:]
-				po.ErrorCode = code(got.Err)
-				po.Offset, po.Timestamp, po.LeaderEpoch = got.Offset, got.Timestamp, got.LeaderEpoch
-				if got.Err != nil {
-					po.Offset, po.Timestamp, po.LeaderEpoch = -1, -1, -1
+			if po.ErrorCode = refused(out.Topic, p); po.ErrorCode == 0 {
+				if po.ErrorCode = code(found[0].Err); po.ErrorCode == 0 {
+					po.Offset, po.Timestamp, po.LeaderEpoch = found[0].Offset, found[0].Timestamp, found[0].LeaderEpoch
 				}
+				found = found[1:]
 			}
 			out.Partitions = append(out.Partitions, po)
 		}
 		resp.Topics = append(resp.Topics, out)
 	}
 	return answer(resp)
+}
+
+// refuseListOffsets returns a function that tells the error code of a partition that the broker is not asked about.
+func refuseListOffsets(q *kmsg.ListOffsetsRequest) func(topic string, p *kmsg.ListOffsetsRequestTopicPartition) int16 {
+	repeated := repeatedListOffsets(q)
+	return func(topic string, p *kmsg.ListOffsetsRequestTopicPartition) int16 {
+		switch {
+		case q.ReplicaID >= 0:
+			return code(errForgedReplica)
+		case repeated[topicPartition{topic, p.Partition}]:
+			return kerr.InvalidRequest.Code
+		case !timestampKnown(p.Timestamp, q.Version):
+			return kerr.UnsupportedVersion.Code
+		default:
+			return 0
+		}
+	}
 }
 
 // topicPartition names a partition by its topic's name.

@@ -155,7 +155,16 @@ func (c *conn) describeAsked(img *metadata.Image, asked *kmsg.MetadataRequestTop
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		err = broker.ErrLeaderNotAvailable // it is being made: ask again
 	}
-	return unknownTopic(asked, code(err))
+	out := unknownTopic(asked, code(err))
+	allowTopic(&out, q) // what the caller may do with a name doesn't depend on whether there is such a topic
+	return out
+}
+
+// allowTopic says what the caller may do with a topic, where the request asks for it (KIP-430).
+func allowTopic(out *kmsg.MetadataResponseTopic, q *kmsg.MetadataRequest) {
+	if q.IncludeTopicAuthorizedOperations && q.Version >= 8 {
+		out.AuthorizedOperations = topicOperations
+	}
 }
 
 // unknownTopic is the answer for a topic that cannot be described.
@@ -169,9 +178,7 @@ func unknownTopic(asked *kmsg.MetadataRequestTopic, code int16) kmsg.MetadataRes
 func (c *conn) describeTopic(img *metadata.Image, t *metadata.Topic, q *kmsg.MetadataRequest) kmsg.MetadataResponseTopic {
 	out := kmsg.NewMetadataResponseTopic()
 	out.Topic, out.TopicID, out.IsInternal = &t.Name, t.ID, t.Internal
-	if q.IncludeTopicAuthorizedOperations && q.Version >= 8 {
-		out.AuthorizedOperations = topicOperations
-	}
+	allowTopic(&out, q)
 	out.Partitions = make([]kmsg.MetadataResponseTopicPartition, len(t.Partitions))
 	for i, p := range t.Partitions {
 		out.Partitions[i] = c.describePartition(img, p)

@@ -98,7 +98,6 @@ func (c *conn) noteSoftware(name, version string) {
 	if c.caller.SoftwareName == name && c.caller.SoftwareVersion == version {
 		return
 	}
-	before := softwareOf(c)
 	c.setCaller(func(caller *broker.Caller) { caller.SoftwareName, caller.SoftwareVersion = name, version })
-	c.srv.metrics.softwareChanged(before, softwareOf(c))
+	c.srv.metrics.noteSoftware(c)
 }

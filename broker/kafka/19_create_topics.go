@@ -27,6 +27,7 @@ func (c *conn) createTopics(ctx context.Context, r *request, q *kmsg.CreateTopic
 		out := kmsg.NewCreateTopicsResponseTopic()
 		out.Topic, out.ErrorCode, out.ErrorMessage = t.Name, code(t.Err), errorMessage(t.Err)
 		out.NumPartitions, out.ReplicationFactor, out.TopicID = t.NumPartitions, t.ReplicationFactor, t.ID
+		out.ConfigErrorCode = code(t.ConfigsErr)
 		out.Configs = make([]kmsg.CreateTopicsResponseTopicConfig, len(t.Configs))
 		for i, e := range t.Configs {
 			out.Configs[i] = kmsg.CreateTopicsResponseTopicConfig{

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"moldau/broker"
@@ -43,7 +42,7 @@ func (c *conn) offsetForLeaderEpoch(_ context.Context, r *request, q *kmsg.Offse
 			po.Partition, po.LeaderEpoch, po.EndOffset = q.Topics[i].Partitions[j].Partition, -1, -1
 			switch {
 			case forged:
-				po.ErrorCode = kerr.ClusterAuthorizationFailed.Code
+				po.ErrorCode = code(errForgedReplica)
 			case found[at].Err != nil:
 				po.ErrorCode = code(found[at].Err)
 			default:

@@ -28,7 +28,7 @@ func (c *conn) electLeaders(ctx context.Context, r *request, q *kmsg.ElectLeader
 	resp.ErrorCode = code(broker.CheckElection(q.ElectionType))
 	asked := q.Topics
 	if asked == nil {
-		asked = topicsOf(outcomes)
+		asked = c.allTopics(outcomes)
 	}
 	for _, t := range asked {
 		topic := kmsg.NewElectLeadersResponseTopic()
@@ -44,8 +44,9 @@ func (c *conn) electLeaders(ctx context.Context, r *request, q *kmsg.ElectLeader
 	return answer(resp)
 }
 
-// topicsOf groups partitions, which are sorted, by their topics.
-func topicsOf(outcomes []broker.PartitionOutcome) []kmsg.ElectLeadersRequestTopic {
+// allTopics is what a request for everything asked for, as far as there were elections: every topic, as Kafka has it, with
+// the partitions of the outcomes, which are in the order of topics.
+func (c *conn) allTopics(outcomes []broker.PartitionOutcome) []kmsg.ElectLeadersRequestTopic {
 	var topics []kmsg.ElectLeadersRequestTopic
 	for _, o := range outcomes {
 		if n := len(topics); n == 0 || topics[n-1].Topic != o.Topic {
@@ -53,6 +54,15 @@ func topicsOf(outcomes []broker.PartitionOutcome) []kmsg.ElectLeadersRequestTopi
 		}
 		last := &topics[len(topics)-1]
 		last.Partitions = append(last.Partitions, o.Partition)
+	}
+	held := make(map[string]bool, len(topics))
+	for _, t := range topics {
+		held[t.Topic] = true
+	}
+	for t := range c.node.Image().Topics() {
+		if !held[t.Name] {
+			topics = append(topics, kmsg.ElectLeadersRequestTopic{Topic: t.Name})
+		}
 	}
 	return topics
 }

@@ -52,8 +52,7 @@ func TestAPIDocument(t *testing.T) {
 
 // kafkaNames are the APIs that kmsg calls otherwise than Kafka does.
 var kafkaNames = map[kmsg.Key]string{
-	kmsg.AlterPartitionAssignments:  "AlterPartitionReassignments",
-	kmsg.ListPartitionReassignments: "ListPartitionReassignments",
+	kmsg.AlterPartitionAssignments: "AlterPartitionReassignments",
 }
 
 func TestAPITable(t *testing.T) {

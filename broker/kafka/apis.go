@@ -32,6 +32,9 @@ type api struct {
 	// refuseBelow closes the connection on versions that are advertised for the sake of clients that compare ranges, but
 	// that Kafka 4 does not speak either (KAFKA-18659).
 	refuseBelow int16
+	// ahead permits to execute a request while the answer to an earlier one of its connection waits. Only Produce gains
+	// by it; the answers of others may be large, and so may only pile up one per connection.
+	ahead bool
 
 	// Worked out when the server is made.
 	flexibleFrom int16      // the first version with tagged fields
@@ -41,7 +44,7 @@ type api struct {
 // apiTable is the one list of what this broker speaks, by key.
 func apiTable() []api {
 	return []api{
-		{key: kmsg.Produce, name: "Produce", min: 0, max: 13, plane: dataPlane, handle: (*conn).produce, refuseBelow: 3},
+		{key: kmsg.Produce, name: "Produce", min: 0, max: 13, plane: dataPlane, handle: (*conn).produce, refuseBelow: 3, ahead: true},
 		{key: kmsg.Fetch, name: "Fetch", min: 4, max: 18, plane: dataPlane, handle: (*conn).fetch},
 		{key: kmsg.ListOffsets, name: "ListOffsets", min: 1, max: 11, plane: dataPlane, handle: decoded((*conn).listOffsets)},
 		{key: kmsg.Metadata, name: "Metadata", min: 0, max: 13, plane: dataPlane, handle: decoded((*conn).metadata)},

@@ -16,7 +16,7 @@ type batchOptions struct {
 }
 
 // newBatch makes one record batch as a client would.
-func newBatch(t *testing.T, change func(*batchOptions), values ...string) []byte {
+func newBatch(t testing.TB, change func(*batchOptions), values ...string) []byte {
 	t.Helper()
 	o := batchOptions{timestamp: time.Now().UnixMilli(), producer: -1, sequence: -1}
 	change(&o)
@@ -36,4 +36,10 @@ func newBatch(t *testing.T, change func(*batchOptions), values ...string) []byte
 		t.Fatal(err)
 	}
 	return out
+}
+
+// batch makes one record batch.
+func batch(t testing.TB, values ...string) []byte {
+	t.Helper()
+	return newBatch(t, func(*batchOptions) {}, values...)
 }

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Buffers come in powers of four between minBuffer and maxPooled. Larger ones are left to the garbage collector.
+// Buffers come in sizes that double, from 4.5 KiB to 18 MiB: an eighth above a power of two, because batches tend to be
+// filled up to a power of two, and their frames are a little larger. Larger buffers are left to the garbage collector.
 const (
-	minBufferShift = 12 // 4 KiB
-	maxPooledShift = 24 // 16 MiB
-	bufferClasses  = (maxPooledShift-minBufferShift)/2 + 1
+	smallestBuffer = 4<<10 + 4<<10/8
+	bufferClasses  = 13
 )
 
 // buffer is a byte slice on loan from buffers. Growing b by append is fine: put files it by what it became.
@@ -22,11 +22,14 @@ type buffers struct {
 
 // classOf is the smallest class whose buffers hold n bytes; bufferClasses if none does.
 func classOf(n int) int {
-	if n <= 1<<minBufferShift {
+	if n <= smallestBuffer {
 		return 0
 	}
-	return min((bits.Len(uint(n-1))-minBufferShift+1)/2, bufferClasses)
+	return min(bits.Len(uint((n-1)/smallestBuffer)), bufferClasses)
 }
+
+// sizeOf is the size of a class's buffers.
+func sizeOf(class int) int { return smallestBuffer << class }
 
 // get lends a buffer of length 0 with room for n bytes.
 func (p *buffers) get(n int) *buffer {
@@ -38,14 +41,14 @@ func (p *buffers) get(n int) *buffer {
 		b.b = b.b[:0]
 		return b
 	}
-	return &buffer{make([]byte, 0, 1<<(minBufferShift+2*class))}
+	return &buffer{make([]byte, 0, sizeOf(class))}
 }
 
 // put takes a buffer back. Nobody may use its bytes afterwards.
 func (p *buffers) put(b *buffer) {
 	size := cap(b.b)
 	class := classOf(size)
-	if class < bufferClasses && size < 1<<(minBufferShift+2*class) {
+	if class < bufferClasses && size < sizeOf(class) {
 		class-- // grown by append to something between two classes
 	}
 	if class < 0 || class == bufferClasses {

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"moldau/broker"
 )
 
@@ -21,7 +23,10 @@ type conn struct {
 	caller   *broker.Caller // of the last request; replaced, never changed
 	ip       string         // key of the limit per address; empty if it doesn't count
 
+	countedAs softwareKey // under the lock of the metrics
+
 	authenticated bool
+	request       request         // the one that is executed
 	ctx           context.Context // ends with the connection
 	cancel        context.CancelFunc
 	frames        frameReader
@@ -70,11 +75,12 @@ func (c *conn) handle(f frame) error {
 	p := pending{size: len(f.body), times: times{received: c.srv.now()}}
 	err := c.execute(&p, f.body)
 	c.frames.release(f)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errLast, err)
-	}
 	if last, ok := p.reply.(closing); ok {
-		return fmt.Errorf("%w: %w", errLast, last.reason)
+		err = last.reason
+	}
+	if err != nil {
+		c.srv.release(&p)
+		return fmt.Errorf("%w: %w", errLast, err)
 	}
 	return c.sender.send(p, c.frames.buffered())
 }
@@ -92,40 +98,83 @@ func (c *conn) execute(p *pending, body []byte) error {
 		return nil
 	}
 	p.flexible = r.flexible() && r.api.key != keyApiVersions
+	if !r.api.ahead && !c.sender.waitUntilIdle(c.ctx) || !c.chargeDecoding(p) {
+		return errSilent
+	}
 	s := c.srv.slots[r.api.plane]
 	if !s.enter(c.ctx.Done()) {
 		return errSilent
 	}
 	p.times.began = c.srv.now()
 	s.load.begin(p.times.began)
-	p.reply, err = c.call(&r)
+	p.reply, err = c.call(r)
 	p.times.executed = c.srv.now()
 	s.load.end(p.times.began, p.times.executed)
 	s.leave()
 	return err
 }
 
-// call runs the handler. A panic costs the connection, not the broker: whatever one client can send must not take the
-// others down.
-func (c *conn) call(r *request) (rep reply, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.srv.metrics.panics.Inc()
-			err = fmt.Errorf("panic in %s version %d: %v\n%s", r.api.name, r.version, p, debug.Stack())
+const (
+	// decodedFactor is how many times its size a request may take once it is decoded, with its answer.
+	decodedFactor = 32
+	// smallRequest is the size up to which nobody counts.
+	smallRequest = 64 << 10
+)
+
+// chargeDecoding takes what the decoded form of a large request may need from the budget for that. It is given back with
+// the reply. Produce is decoded in place and needs nothing.
+func (c *conn) chargeDecoding(p *pending) bool {
+	if p.size <= smallRequest || p.api.key == kmsg.Produce {
+		return true
+	}
+	charge := p.size * decodedFactor
+	if place := c.srv.decoded.take(charge); place != nil {
+		select {
+		case <-c.srv.decoded.ready(place):
+		case <-c.ctx.Done():
+			if !c.srv.decoded.giveUp(place) {
+				return false
+			}
 		}
-	}()
+	}
+	p.charged = charge
+	return true
+}
+
+// release gives back what a pending answer holds.
+func (s *Server) release(p *pending) {
+	if p.reply != nil {
+		p.reply.release()
+	}
+	if p.charged > 0 {
+		s.decoded.put(p.charged)
+	}
+}
+
+// call runs the handler.
+func (c *conn) call(r *request) (rep reply, err error) {
+	defer c.recovered(r.api, r.version, &err)
 	return r.api.handle(c, c.ctx, r), nil
+}
+
+// recovered is deferred around what a request makes us do. A panic costs the connection, not the broker: whatever one
+// client can send must not take the others down.
+func (c *conn) recovered(a *api, version int16, err *error) {
+	if p := recover(); p != nil {
+		c.srv.metrics.panics.Inc()
+		*err = fmt.Errorf("panic in %s version %d: %v\n%s", a.name, version, p, debug.Stack())
+	}
 }
 
 // outsideSlot runs f, which may block for long, without holding a slot of the data plane.
 func (c *conn) outsideSlot(f func()) {
 	data, control := c.srv.slots[dataPlane], c.srv.slots[controlPlane]
 	data.leave()
+	defer data.enter(nil)
 	if control.enter(c.ctx.Done()) {
+		defer control.leave()
 		f()
-		control.leave()
 	}
-	data.enter(nil)
 }
 
 // abort closes the connection at once and ends all that waits in it. It may be called from any goroutine.

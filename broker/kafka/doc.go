@@ -19,10 +19,10 @@
 //		return answer(resp)
 //	}
 //
-// and a row in apis.go: {kmsg.CreateTopics, "CreateTopics", 2, 7, controlPlane, decoded((*conn).createTopics)}, then run
-// go generate. Nested structs come from kmsg.NewX(), which sets Kafka's defaults (-1 epochs and so on). Every item that
-// was asked for appears in the answer. The strings and slices of q belong to the handler, except for APIs with a
-// decoder of their own. Error codes come from code(err) only; errorMessage(err) gives the text that goes with it.
+// and a row in apis.go, then run go generate. Nested structs come from kmsg.NewX(), which sets Kafka's defaults (-1 epochs
+// and so on). Every item that was asked for appears in the answer. The strings and slices of q belong to the handler,
+// except for APIs with a decoder of their own; r is good until the handler returns. Error codes come from code(err) only;
+// errorMessage(err) gives the text that goes with it.
 //
 // A handler runs on the connection's own goroutine and holds one of the num.io.threads slots of its plane. Requests of
 // the data plane must not wait for anything but the disk: they return a reply that is not ready yet and waits later,
@@ -32,7 +32,9 @@
 //
 // # Invariants
 //
-//   - Answers leave a connection in the order of its requests; a reply that waits holds later ones back.
+//   - Requests of a connection execute in the order they came, and their answers leave in that order; a reply that waits
+//     holds later ones back. Only Produce is executed ahead of such a reply; other requests wait their turn, so that
+//     no more than one large answer per connection exists.
 //   - Nothing is allocated from a length that a peer declared: buffers grow as bytes arrive, arrays are bounded by the
 //     bytes that are left, and all frames together by a budget.
 //   - A reply is released exactly once, sent or not. Until then it may hold pins on log segments.

@@ -9,11 +9,16 @@ import (
 	"moldau/broker"
 )
 
+// errForgedReplica says that somebody who is no broker asked as a replica. Were it believed, it could move the high
+// watermark over records that no replica has (CVE-2018-1288).
+var errForgedReplica = errors.New("only a broker may ask as a replica")
+
 // codes is the only translation of the broker's errors into Kafka's. The first row that errors.Is accepts wins.
 var codes = []struct {
 	err   error
 	kafka *kerr.Error
 }{
+	{errForgedReplica, kerr.TopicAuthorizationFailed},
 	{broker.ErrUnknownTopicOrPartition, kerr.UnknownTopicOrPartition},
 	{broker.ErrUnknownTopicID, kerr.UnknownTopicID},
 	{broker.ErrInconsistentTopicID, kerr.InconsistentTopicID},

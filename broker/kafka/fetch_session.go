@@ -89,15 +89,6 @@ func (s *fetchSession) forget(key fetchPartitionKey) {
 	}
 }
 
-// all returns the partitions in the order of reading.
-func (s *fetchSession) all() []*cachedPartition {
-	out := make([]*cachedPartition, 0, s.order.Len())
-	for e := s.order.Front(); e != nil; e = e.Next() {
-		out = append(out, e.Value.(*cachedPartition))
-	}
-	return out
-}
-
 // update takes what was read of a partition and tells whether an incremental answer must carry it.
 func (s *fetchSession) update(key fetchPartitionKey, got *broker.FetchedPartition) (carry bool) {
 	e, ok := s.partitions[key]

@@ -15,7 +15,7 @@ const (
 	inlineBuffer = 4 << 10
 	// firstChunk is what a larger frame gets to begin with; growth is the factor by which it grows each time the peer has
 	// filled what it got. So a peer makes us hold no more than growth times what it sent.
-	firstChunk = 64 << 10
+	firstChunk = smallestBuffer << 4 // 72 KiB
 	growth     = 16
 	// minHeader is the least a request has after its size: key, version and correlation id.
 	minHeader = 8

@@ -21,7 +21,7 @@ import (
 
 // harness is a server with handlers made by a test.
 type harness struct {
-	*testing.T
+	testing.TB
 	srv *Server
 	log *lockedBuffer
 }
@@ -45,7 +45,7 @@ func (l *lockedBuffer) String() string {
 }
 
 // newHarness makes a server without a node whose only API is ListGroups (key 16), answered by handle.
-func newHarness(t *testing.T, change func(*Config), handle handler) *harness {
+func newHarness(t testing.TB, change func(*Config), handle handler) *harness {
 	t.Helper()
 	cfg := DefaultConfig()
 	if change != nil {
@@ -53,15 +53,16 @@ func newHarness(t *testing.T, change func(*Config), handle handler) *harness {
 	}
 	log := new(lockedBuffer)
 	table := []api{
-		{key: kmsg.Produce, name: "Produce", min: 0, max: 13, handle: handle, refuseBelow: 3},
-		{key: kmsg.ListGroups, name: "ListGroups", min: 0, max: 5, handle: handle},
+		{key: kmsg.Produce, name: "Produce", min: 0, max: 13, handle: handle, refuseBelow: 3, ahead: true},
+		{key: kmsg.ListGroups, name: "ListGroups", min: 0, max: 5, handle: handle, ahead: true},
+		{key: kmsg.Heartbeat, name: "Heartbeat", min: 0, max: 4, handle: handle},
 		{key: kmsg.ApiVersions, name: "ApiVersions", min: 0, max: 5, handle: decoded((*conn).apiVersions)},
 	}
 	srv, err := newServer(cfg, nil, slog.New(slog.NewTextHandler(log, nil)), nil, table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &harness{T: t, srv: srv, log: log}
+	return &harness{TB: t, srv: srv, log: log}
 }
 
 // close ends the server and waits for it.
@@ -130,6 +131,11 @@ func (p *peer) ask(correlation int32, body string) {
 
 // askLater does the same without waiting until it is sent. Requests keep their order.
 func (p *peer) askLater(correlation int32, body string) {
+	p.sendLater(frameOf(16, 0, correlation, "test", []byte(body)))
+}
+
+// sendLater sends bytes without waiting until they are sent.
+func (p *peer) sendLater(b []byte) {
 	if p.later == nil {
 		p.later = make(chan []byte, 100)
 		go func() {
@@ -140,7 +146,7 @@ func (p *peer) askLater(correlation int32, body string) {
 			}
 		}()
 	}
-	p.later <- frameOf(16, 0, correlation, "test", []byte(body))
+	p.later <- b
 }
 
 // Close ends the connection.
@@ -157,7 +163,7 @@ func (p *peer) read() (correlation int32, body string) {
 	p.Helper()
 	var size [4]byte
 	if _, err := io.ReadFull(p.Conn, size[:]); err != nil {
-		p.Fatalf("no answer: %v", err)
+		p.Fatalf("no answer: %v; the log:\n%s", err, p.log)
 	}
 	b := make([]byte, binary.BigEndian.Uint32(size[:]))
 	if _, err := io.ReadFull(p.Conn, b); err != nil {

@@ -19,11 +19,13 @@ const maxClientID = 256
 // answer that every client would understand.
 var errUnsupported = errors.New("unsupported request")
 
-// parseHeader reads the header of a request (versions 1 and 2) and finds its row in the table.
-func (c *conn) parseHeader(body []byte) (request, error) {
+// parseHeader reads the header of a request (versions 1 and 2) and finds its row in the table. What it returns is good
+// until the next request.
+func (c *conn) parseHeader(body []byte) (*request, error) {
 	in := reader{b: body}
 	key, version := in.int16(), in.int16()
-	r := request{version: version, correlation: in.int32()}
+	r := &c.request
+	*r = request{version: version, correlation: in.int32()}
 	r.api = c.srv.api(key)
 	if r.api == nil {
 		return r, fmt.Errorf("%w: API key %d (%s) version %d, client id %q, software %s",
@@ -34,10 +36,10 @@ func (c *conn) parseHeader(body []byte) (request, error) {
 			r.mismatch = true // answered in a way that every client understands
 			return r, nil
 		}
-		return r, c.unsupportedVersion(&r, &in)
+		return r, c.unsupportedVersion(r, &in)
 	}
 	if version < r.api.refuseBelow {
-		return r, c.unsupportedVersion(&r, &in)
+		return r, c.unsupportedVersion(r, &in)
 	}
 	id := in.nullableString()
 	if r.flexible() {

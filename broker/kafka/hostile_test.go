@@ -57,7 +57,7 @@ func TestLogLinesAboutPeersAreLimited(t *testing.T) {
 		if n := strings.Count(h.log.String(), "\n"); n != logPerInterval {
 			t.Errorf("%d lines", n)
 		}
-		time.Sleep(logInterval) // of the fake clock
+		<-time.After(logInterval)
 		p := h.dial()
 		_, _ = io.WriteString(p, "GET / HTTP/1.1\r\n\r\n")
 		p.Close()
@@ -169,7 +169,7 @@ func TestSlowPeersAreClosed(t *testing.T) {
 					t.Fatal(err)
 				}
 				for tc.pause > 0 {
-					time.Sleep(tc.pause) // of the fake clock
+					<-time.After(tc.pause)
 					if _, err := p.Write([]byte{0}); err != nil {
 						break
 					}
@@ -200,7 +200,7 @@ func TestSlowButSteadyPeersAreServed(t *testing.T) {
 					return
 				}
 				if frame = frame[n:]; len(frame) > 0 {
-					time.Sleep(time.Second) // of the fake clock
+					<-time.After(time.Second)
 				}
 			}
 		}()
@@ -257,7 +257,7 @@ func TestMemoryForRequestsIsBounded(t *testing.T) {
 		small.ask(1, "small requests need no memory")
 		small.expect(1, "small requests need no memory")
 		small.Close()
-		time.Sleep(15 * time.Second) // of the fake clock
+		<-time.After(15 * time.Second)
 		for _, p := range peers {
 			p.Close()
 		}

@@ -147,34 +147,32 @@ func (m *metrics) closed(c *conn) {
 	cm := m.connections[c.listener.name]
 	cm.open--
 	cm.gone++
-	m.forgetSoftware(softwareOf(c))
+	m.forgetSoftware(c)
 }
 
 // maxSoftware is how many names and versions of client software are told apart.
 const maxSoftware = 200
 
-func softwareOf(c *conn) softwareKey {
-	return softwareKey{c.caller.SoftwareName, c.caller.SoftwareVersion, c.listener.name}
-}
-
-// software moves a connection from one name of its software to another.
-func (m *metrics) softwareChanged(from, to softwareKey) {
+// noteSoftware counts a connection under what its client calls its software.
+func (m *metrics) noteSoftware(c *conn) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.forgetSoftware(from)
-	if _, known := m.software[to]; known || len(m.software) < maxSoftware {
-		m.software[to]++
+	m.forgetSoftware(c)
+	key := softwareKey{c.caller.SoftwareName, c.caller.SoftwareVersion, c.listener.name}
+	if _, known := m.software[key]; known || len(m.software) < maxSoftware {
+		m.software[key]++
+		c.countedAs = key
 	}
 }
 
-func (m *metrics) forgetSoftware(key softwareKey) {
-	if n, known := m.software[key]; known {
-		if n <= 1 {
-			delete(m.software, key)
-		} else {
-			m.software[key] = n - 1
-		}
+// forgetSoftware takes a connection out of the count. The caller holds the lock.
+func (m *metrics) forgetSoftware(c *conn) {
+	if n := m.software[c.countedAs]; n > 1 {
+		m.software[c.countedAs] = n - 1
+	} else {
+		delete(m.software, c.countedAs)
 	}
+	c.countedAs = softwareKey{}
 }
 
 // rotation is how long a window of the histograms lasts.

@@ -18,7 +18,7 @@ import (
 
 // door is a real node behind a real listener.
 type door struct {
-	*testing.T
+	testing.TB
 	node     *broker.Node
 	srv      *Server
 	addr     string
@@ -26,7 +26,7 @@ type door struct {
 }
 
 // open starts a node with its Kafka door on a free port of loopback, and closes both with the test.
-func open(t *testing.T, change ...func(*broker.Config, *Config)) *door {
+func open(t testing.TB, change ...func(*broker.Config, *Config)) *door {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -40,7 +40,7 @@ func open(t *testing.T, change ...func(*broker.Config, *Config)) *door {
 		f(&nodeConfig, &config)
 	}
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d := &door{T: t, addr: l.Addr().String(), registry: prometheus.NewRegistry()}
+	d := &door{TB: t, addr: l.Addr().String(), registry: prometheus.NewRegistry()}
 	if d.node, err = broker.Start(t.Context(), nodeConfig, broker.Deps{Logger: logger, Registerer: d.registry}); err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,12 @@ func (d *door) wire() *wire {
 		d.Fatal(err)
 	}
 	d.Cleanup(func() { _ = nc.Close() })
-	return &wire{T: d.T, peer: &peer{harness: &harness{T: d.T}, Conn: nc}}
+	return &wire{TB: d.TB, peer: &peer{harness: &harness{TB: d.TB, log: new(lockedBuffer)}, Conn: nc}}
 }
 
 // wire is a peer that speaks in kmsg's structs.
 type wire struct {
-	*testing.T
+	testing.TB
 	peer        *peer
 	correlation int32
 }
@@ -125,4 +125,19 @@ func ask[R kmsg.Response](w *wire, q kmsg.Request) R {
 	w.Helper()
 	w.send(q)
 	return w.receive(q, w.correlation).(R)
+}
+
+// createTopic makes a topic as clients do, and returns its id.
+func (w *wire) createTopic(name string) [16]byte {
+	w.Helper()
+	q := kmsg.NewPtrMetadataRequest()
+	q.Version, q.AllowAutoTopicCreation = 12, true
+	rt := kmsg.NewMetadataRequestTopic()
+	rt.Topic = &name
+	q.Topics = append(q.Topics, rt)
+	resp := ask[*kmsg.MetadataResponse](w, q)
+	if topic := resp.Topics[0]; topic.ErrorCode != 0 || len(topic.Partitions) == 0 {
+		w.Fatalf("creating %s: %+v", name, topic)
+	}
+	return resp.Topics[0].TopicID
 }

@@ -7,7 +7,7 @@ import (
 	"moldau/broker"
 )
 
-// request is one request of a connection, as its handler sees it.
+// request is one request of a connection, as its handler sees it. It is good until the handler returns.
 type request struct {
 	api         *api
 	version     int16
@@ -16,7 +16,7 @@ type request struct {
 	caller *broker.Caller
 	// mismatch says that this is ApiVersions in a version that we do not speak.
 	mismatch bool
-	// body is what follows the header. It is alive until the handler returns.
+	// body is what follows the header.
 	body []byte
 }
 

@@ -22,6 +22,7 @@ type pending struct {
 	correlation int32
 	flexible    bool // the response header has tags
 	size        int  // of the request
+	charged     int  // bytes taken from the budget for decoded requests
 	times       times
 }
 
@@ -59,11 +60,23 @@ func (s *sender) busy() bool {
 
 // waitForRoom waits until the connection may be read ahead, and returns false if it is closing.
 func (s *sender) waitForRoom(ctx context.Context) bool {
+	return s.waitUntil(ctx, func() bool {
+		return !s.running || len(s.queue)-s.head < s.max.requests && s.bytes < s.max.bytes
+	})
+}
+
+// waitUntilIdle waits until no answer is waiting, and returns false if the connection is closing.
+func (s *sender) waitUntilIdle(ctx context.Context) bool {
+	return s.waitUntil(ctx, func() bool { return !s.running })
+}
+
+// waitUntil waits for a condition that the end of an answer may bring about.
+func (s *sender) waitUntil(ctx context.Context, condition func() bool) bool {
 	for {
 		s.mu.Lock()
-		full := s.running && (len(s.queue)-s.head >= s.max.requests || s.bytes >= s.max.bytes)
+		ok := condition()
 		s.mu.Unlock()
-		if !full {
+		if ok {
 			return true
 		}
 		select {
@@ -111,7 +124,7 @@ func (s *sender) drain() {
 		}
 		if !p.reply.ready() {
 			s.flush()
-			p.reply.wait(s.c.ctx)
+			s.wait(&p)
 		}
 		p.times.final = s.c.srv.now()
 		s.encode(p)
@@ -180,18 +193,39 @@ func (s *sender) finish() {
 	<-ended
 }
 
+// wait parks until an answer is final.
+func (s *sender) wait(p *pending) {
+	if s.err != nil {
+		return
+	}
+	var err error
+	defer func() {
+		if err != nil {
+			s.fail(err)
+		}
+	}()
+	defer s.c.recovered(p.api, p.version, &err)
+	p.reply.wait(s.c.ctx)
+}
+
+// encodeReply writes the body of an answer.
+func (s *sender) encodeReply(p *pending) (err error) {
+	defer s.c.recovered(p.api, p.version, &err)
+	return p.reply.encode(&s.out.response)
+}
+
 // encode adds an answer to what goes out.
 func (s *sender) encode(p pending) {
 	if s.err != nil {
-		p.reply.release()
+		s.c.srv.release(&p)
 		return
 	}
 	p.times.sending = s.c.srv.now()
 	s.out.lend(s.c.srv.buffers)
 	s.out.begin(p.correlation, p.flexible)
-	if err := p.reply.encode(&s.out.response); err != nil {
+	if err := s.encodeReply(&p); err != nil {
 		s.out.drop()
-		p.reply.release()
+		s.c.srv.release(&p)
 		s.flush() // what came before is still owed
 		s.fail(err)
 		return
@@ -213,7 +247,7 @@ func (s *sender) flush() {
 	now := s.c.srv.now()
 	for i := range s.sent {
 		s.c.srv.metrics.sent(&s.sent[i], now)
-		s.sent[i].reply.release()
+		s.c.srv.release(&s.sent[i])
 	}
 	clear(s.sent)
 	s.sent = s.sent[:0]

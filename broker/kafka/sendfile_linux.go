@@ -29,26 +29,28 @@ func newFileSender(nc net.Conn) fileSender {
 type tcpFileSender struct{ raw syscall.RawConn }
 
 func (s tcpFileSender) sendFile(fd uintptr, off int64, n int, moved func()) error {
+	var sent int
+	var sendErr error
+	piece := func(sock uintptr) bool {
+		sent, sendErr = unix.Sendfile(int(sock), int(fd), &off, min(n, sendfilePiece))
+		return !errors.Is(sendErr, unix.EAGAIN)
+	}
 	for n > 0 {
-		var sent int
-		var sendErr error
-		err := s.raw.Write(func(sock uintptr) bool {
-			sent, sendErr = unix.Sendfile(int(sock), int(fd), &off, min(n, sendfilePiece))
-			return !errors.Is(sendErr, unix.EAGAIN)
-		})
+		err := s.raw.Write(piece)
 		if err == nil {
 			err = sendErr
 		}
 		switch {
 		case errors.Is(err, unix.EINTR):
+			continue
 		case errors.Is(err, unix.EIO):
 			return fmt.Errorf("%w: sendfile of %d bytes at %d: %w", errRecords, n, off, err)
 		case err != nil:
 			return fmt.Errorf("sendfile: %w", err)
-		case sent == 0:
+		case sent <= 0:
 			return fmt.Errorf("%w: %d bytes at %d: %w", errRecords, n, off, errShortFile)
 		}
-		n -= max(sent, 0)
+		n -= sent
 		moved()
 	}
 	return nil

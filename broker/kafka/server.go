@@ -25,7 +25,8 @@ type Server struct {
 	noise          *logLimit // lines about peers that misbehave
 	metrics        *metrics
 	buffers        *buffers
-	budget         *budget
+	budget         *budget   // for frames
+	decoded        *budget   // for what large requests become
 	slots          [2]*slots // by plane
 	sessions       *sessionCache
 	registerer     prometheus.Registerer
@@ -45,6 +46,9 @@ type Server struct {
 	perIP     map[string]int
 	rate      acceptRate
 }
+
+// maxDecoded bounds the memory that large requests other than Produce take once they are decoded, with their answers.
+const maxDecoded = 512 << 20
 
 // ErrServerClosed is returned by Serve and ServeConn after Close.
 var ErrServerClosed = errors.New("the Kafka server is closed")
@@ -70,6 +74,7 @@ func newServer(cfg Config, node *broker.Node, logger *slog.Logger, registerer pr
 	s := &Server{
 		cfg: cfg, node: node, log: logger, noise: newLogLimit(logger),
 		buffers: new(buffers), budget: newBudget(int64(cfg.InFlightBytes)),
+		decoded:  newBudget(maxDecoded),
 		sessions: newSessionCache(cfg.FetchSessionSlots),
 		rows:     rows(table), started: time.Now(),
 		closing: make(chan struct{}), reaped: make(chan struct{}),

@@ -27,13 +27,6 @@ func (r *reader) span(n int) []byte {
 	return s
 }
 
-func (r *reader) int8() int8 {
-	if s := r.span(1); s != nil {
-		return int8(s[0])
-	}
-	return 0
-}
-
 func (r *reader) int16() int16 {
 	if s := r.span(2); s != nil {
 		return int16(binary.BigEndian.Uint16(s))

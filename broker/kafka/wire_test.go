@@ -10,7 +10,6 @@ func TestReaderNeverReadsBeyondItsBytes(t *testing.T) {
 	all := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8}
 	for n := range len(all) {
 		for name, read := range map[string]func(*reader){
-			"int8":          func(r *reader) { r.int8() },
 			"int16":         func(r *reader) { r.int16() },
 			"int32":         func(r *reader) { r.int32() },
 			"string":        func(r *reader) { r.string(false) },
@@ -115,13 +114,16 @@ func TestSniff(t *testing.T) {
 
 func TestBufferClasses(t *testing.T) {
 	var p buffers
-	for _, n := range []int{0, 1, 4096, 4097, 16 << 10, 16<<10 + 1, 64 << 10, 1 << 20, 16 << 20, 16<<20 + 1} {
-		b := p.get(n)
-		if len(b.b) != 0 || cap(b.b) < n {
-			t.Errorf("get(%d): length %d, capacity %d", n, len(b.b), cap(b.b))
+	for class := range bufferClasses {
+		size := sizeOf(class)
+		if classOf(size) != class || classOf(size+1) != class+1 {
+			t.Errorf("%d bytes are of class %d, one more of %d", size, classOf(size), classOf(size+1))
 		}
-		if n > 4096 && n <= 16<<20 && cap(b.b) >= 16*n {
-			t.Errorf("get(%d): capacity %d is too generous", n, cap(b.b))
+	}
+	for _, n := range []int{0, 1, 4096, 4608, 4609, 16<<10 + 100, 64 << 10, 1<<20 + 100, 18 << 20, 18<<20 + 1} {
+		b := p.get(n)
+		if len(b.b) != 0 || cap(b.b) < n || cap(b.b) > max(2*n, smallestBuffer) {
+			t.Errorf("get(%d): length %d, capacity %d", n, len(b.b), cap(b.b))
 		}
 		b.b = append(b.b[:cap(b.b)], 1) // grown to no class's size
 		p.put(b)
