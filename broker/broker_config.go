@@ -40,6 +40,8 @@ type Config struct {
 	TelemetryMaxBytes    int `kafka:"telemetry.max.bytes" doc:"The size of a client's pushed metrics at most, as sent (KIP-714)."`
 	MaxRequestPartitions int `kafka:"max.request.partition.size.limit" doc:"The number of partitions that one DescribeTopicPartitions answer holds at most."`
 
+	Groups GroupConfig
+
 	// Endpoints are the addresses that clients are told for this broker, one per listener.
 	Endpoints []metadata.Endpoint
 	// Properties holds every Kafka key that the operator set, by key and as given. Topic configs that a topic doesn't
@@ -74,6 +76,7 @@ func DefaultConfig() Config {
 		FetchMaxBytes:             55 << 20,
 		TelemetryMaxBytes:         1 << 20,
 		MaxRequestPartitions:      2000,
+		Groups:                    defaultGroupConfig(),
 	}
 }
 
@@ -97,6 +100,7 @@ func (c *Config) Validate() error {
 	want(c.FetchMaxBytes >= 1024, "fetch.max.bytes is %d, it must be at least 1024", c.FetchMaxBytes)
 	want(c.TelemetryMaxBytes >= 1, "telemetry.max.bytes is %d, it must be at least 1", c.TelemetryMaxBytes)
 	want(c.MaxRequestPartitions >= 1, "max.request.partition.size.limit is %d, it must be at least 1", c.MaxRequestPartitions)
+	c.Groups.validate(want)
 	for _, d := range []struct {
 		key   string
 		value time.Duration

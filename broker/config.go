@@ -19,6 +19,7 @@ const (
 	BrokerResource        ResourceType = 4
 	BrokerLoggerResource  ResourceType = 8
 	ClientMetricsResource ResourceType = 16
+	GroupResource         ResourceType = 32 // known, so that it can be asked for; no group has a configuration yet
 )
 
 // ConfigResource names a configuration. A broker is named by its id; the empty name is the default of all brokers.
@@ -50,7 +51,7 @@ func (n *Node) DescribeConfigs(_ *Caller, queries []ConfigQuery) []DescribedConf
 	for i, q := range queries {
 		answers[i].ConfigResource = q.ConfigResource
 		if described > maxDescribedConfigs {
-			answers[i].Err = refuse(ErrPolicyViolation, "The answer would be too large; ask for fewer resources at a time.")
+			answers[i].Err = answerTooLarge()
 			continue
 		}
 		entries, err := n.describeConfig(img, q.ConfigResource)
@@ -63,6 +64,10 @@ func (n *Node) DescribeConfigs(_ *Caller, queries []ConfigQuery) []DescribedConf
 // maxDescribedConfigs bounds the configs of one answer: a small request can ask for a very large one. It is enough for
 // all configs of 6,000 topics.
 const maxDescribedConfigs = 250_000
+
+func answerTooLarge() error {
+	return refuse(ErrPolicyViolation, "The answer would be too large; ask for fewer resources at a time.")
+}
 
 // only keeps the entries with one of the names; no names keep all.
 func only(entries []configdef.Entry, names []string) []configdef.Entry {
@@ -125,7 +130,7 @@ func (n *Node) configLayers(img *metadata.Image) configdef.Layers {
 	return configdef.Layers{
 		Broker:  img.Config(metadata.BrokerResource, strconv.Itoa(int(n.cfg.NodeID))),
 		Cluster: img.Config(metadata.BrokerResource, ""),
-		Static:  n.cfg.Properties,
+		Static:  n.admin.static,
 	}
 }
 
@@ -143,7 +148,7 @@ var listable = []ResourceType{ClientMetricsResource, BrokerLoggerResource, Broke
 // ListConfigResources returns all resources of these types that have a configuration; no types stand for all.
 func (n *Node) ListConfigResources(_ *Caller, types []ResourceType) ([]ConfigResource, error) {
 	for _, t := range types {
-		if !slices.Contains(listable, t) {
+		if t != GroupResource && !slices.Contains(listable, t) {
 			return nil, fmt.Errorf("%w: resource type %d", ErrUnsupportedVersion, t)
 		}
 	}

@@ -146,6 +146,8 @@ func TestDescribeConfigs(t *testing.T) {
 		"flush.ms=9223372036854775807 5", "max.message.bytes=5000 4", "retention.ms=86400000 4", "segment.ms=7 1")
 	check(BrokerResource, "1", []string{"log.retention.hours", "secret.key", "num.partitions", "log.retention.ms"},
 		"log.retention.hours=24 4", "log.retention.ms=null 5", "num.partitions=1 5", "secret.key=null 4")
+	check(BrokerResource, "1", []string{"log.dirs", "advertised.listeners", "node.id", "broker.rack"},
+		"advertised.listeners=PLAINTEXT://127.0.0.1:9092 4", "broker.rack=null 5", "log.dirs=/node/log 4", "node.id=1 5")
 	check(BrokerResource, "", nil)
 	check(BrokerLoggerResource, "1", nil, "root=INFO 6")
 	check(ClientMetricsResource, "nope", nil, "interval.ms=300000 5", "match= 5", "metrics= 5")
@@ -225,6 +227,9 @@ func TestListConfigResources(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("got %s, want %s", c.got, c.want)
 		}
+	}
+	if got := list(GroupResource); got != "[]" {
+		t.Errorf("groups: %s", got)
 	}
 	if _, err := n.ListConfigResources(testCaller, []ResourceType{99}); !errors.Is(err, ErrUnsupportedVersion) {
 		t.Errorf("type 99: %v", err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"moldau/broker/controller"
+	"moldau/broker/coordinator"
+	"moldau/broker/coordinator/group"
 	"moldau/broker/partition"
 	"moldau/broker/record"
 	"moldau/broker/storage"
@@ -121,4 +123,46 @@ var (
 	ErrTelemetryTooLarge = errors.New("the telemetry payload is too large")
 	// ErrThrottlingQuotaExceeded says that the client pushes or creates more often than it may.
 	ErrThrottlingQuotaExceeded = errors.New("the quota is exceeded")
+)
+
+// The errors of coordinators.
+var (
+	// ErrNotCoordinator says that another node coordinates the id (NOT_COORDINATOR).
+	ErrNotCoordinator = coordinator.ErrNotCoordinator
+	// ErrCoordinatorLoading says that the coordinator is reading its state (COORDINATOR_LOAD_IN_PROGRESS).
+	ErrCoordinatorLoading = coordinator.ErrLoading
+	// ErrCoordinatorNotAvailable says that the coordinator cannot write its state, or isn't there yet.
+	ErrCoordinatorNotAvailable = coordinator.ErrNotAvailable
+	// ErrCoordinatorTimedOut says that what the coordinator wrote was not committed in time.
+	ErrCoordinatorTimedOut = coordinator.ErrTimedOut
+	// ErrInvalidGroupID says that the group id is empty where that is not permitted.
+	ErrInvalidGroupID = group.ErrInvalidGroupID
+	// ErrGroupNotFound says that there is no such group (GROUP_ID_NOT_FOUND).
+	ErrGroupNotFound = group.ErrNotFound
+	// ErrNonEmptyGroup says that the group has members.
+	ErrNonEmptyGroup = group.ErrNonEmpty
+	// ErrUnknownMember says that the group has no such member (UNKNOWN_MEMBER_ID).
+	ErrUnknownMember = group.ErrUnknownMember
+	// ErrMemberIDRequired says that the member must join again with the id it was given (KIP-394).
+	ErrMemberIDRequired = group.ErrMemberIDRequired
+	// ErrFencedInstance says that another member has taken over the instance id (KIP-345).
+	ErrFencedInstance = group.ErrFencedInstance
+	// ErrIllegalGeneration says that the generation is not the group's.
+	ErrIllegalGeneration = group.ErrIllegalGeneration
+	// ErrInconsistentProtocol says that the member's protocols do not fit the group's.
+	ErrInconsistentProtocol = group.ErrInconsistentProtocol
+	// ErrRebalanceInProgress says that the member must join again.
+	ErrRebalanceInProgress = group.ErrRebalanceInProgress
+	// ErrInvalidSessionTimeout says that the session timeout is out of range.
+	ErrInvalidSessionTimeout = group.ErrInvalidSessionTimeout
+	// ErrGroupMaxSizeReached says that the group is full.
+	ErrGroupMaxSizeReached = group.ErrMaxSizeReached
+	// ErrOffsetMetadataTooLarge says that the metadata of an offset is longer than offset.metadata.max.bytes.
+	ErrOffsetMetadataTooLarge = group.ErrMetadataTooLarge
+	// ErrInvalidCommitOffsetSize says that an offset does not fit into a record.
+	ErrInvalidCommitOffsetSize = group.ErrCommitTooLarge
+	// ErrUnstableOffsetCommit says that a transaction in progress has committed the offset (KIP-447).
+	ErrUnstableOffsetCommit = group.ErrUnstableOffset
+	// ErrGroupSubscribedToTopic says that members of the group subscribe to the topic.
+	ErrGroupSubscribedToTopic = group.ErrSubscribed
 )

@@ -26,10 +26,9 @@ type FetchRequest struct {
 	Rack string
 	// ReplicaID is the fetching replica, -1 for a consumer.
 	ReplicaID int32
-	// Partitions are read in this order, beginning with the one at index First and going round once.
+	// Partitions are read in this order. The limits favour the first ones, so the caller moves those that had records to
+	// the end, as fetch sessions do, or none of the others ever gets its turn.
 	Partitions []FetchPartition
-	// First lets the caller begin with another partition each time, so that none starves behind full ones.
-	First int
 }
 
 // FetchPartition asks for records of one partition.

@@ -33,7 +33,7 @@ var fetchOps = sync.Pool{New: func() any { return new(FetchOp) }}
 // otherwise the caller waits. Release must be called in every case, and the request stay unchanged until then.
 func (n *Node) Fetch(c *Caller, req *FetchRequest) *FetchOp {
 	o := fetchOps.Get().(*FetchOp)
-	o.node, o.req, o.began, o.horizon = n, req, time.Now(), horizonOf(req.ReplicaID, req.IsolationLevel)
+	o.node, o.req, o.began, o.horizon = n, req, time.Now(), fetchHorizon(req.ReplicaID, req.IsolationLevel)
 	size := len(req.Partitions)
 	if cap(o.answers) < size {
 		o.answers, o.sources = make([]FetchedPartition, size), make([]source, size)
@@ -41,16 +41,21 @@ func (n *Node) Fetch(c *Caller, req *FetchRequest) *FetchOp {
 	o.answers, o.sources = o.answers[:size], o.sources[:size]
 	o.final = size == 0 || req.MaxWait <= 0
 	for i := range size {
-		o.read((req.First + i) % size)
+		o.read(i)
 	}
 	o.final = o.final || o.bytes >= req.MinBytes
 	return o
 }
 
+// fetchHorizon returns up to where a Fetch may read: negative replica ids are all consumers.
+func fetchHorizon(replica int32, isolation int8) partition.Horizon {
+	return horizonOf(max(replica, consumerReplica) == consumerReplica, isolation)
+}
+
 // horizonOf returns up to where a reader may read.
-func horizonOf(replica int32, isolation int8) partition.Horizon {
+func horizonOf(consumer bool, isolation int8) partition.Horizon {
 	switch {
-	case replica != consumerReplica:
+	case !consumer:
 		return partition.ToLogEnd
 	case isolation == ReadCommitted:
 		return partition.ToLastStable
@@ -59,11 +64,8 @@ func horizonOf(replica int32, isolation int8) partition.Horizon {
 	}
 }
 
-// Replica ids of requests that do not come from a replica.
-const (
-	consumerReplica  int32 = -1
-	debuggingReplica int32 = -2
-)
+// consumerReplica is the replica id of requests that do not come from a replica.
+const consumerReplica int32 = -1
 
 // read reads one partition, anew if it was read before. The partition that is the first to have records gets its first
 // batch whole, whatever the limits (KIP-74).

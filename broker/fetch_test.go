@@ -3,12 +3,17 @@ package broker
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"moldau/broker/controller"
+	"moldau/broker/partition"
 	"moldau/broker/record"
+	"moldau/internal/vfs"
 )
 
 // A fetch in the middle of a batch gets the whole batch: clients skip what they have.
@@ -62,7 +67,10 @@ func TestFetchLimits(t *testing.T) {
 		{"all fits", func(*FetchRequest) {}, []int{0, 3, 3}},
 		{"one byte in all", func(r *FetchRequest) { r.MaxBytes = 1 }, []int{0, 1, 0}},
 		{"no bytes at all", func(r *FetchRequest) { r.MaxBytes = 0 }, []int{0, 1, 0}},
-		{"the other partition first", func(r *FetchRequest) { r.MaxBytes, r.First = 1, 2 }, []int{0, 0, 1}},
+		{"the other partition first", func(r *FetchRequest) {
+			r.MaxBytes = 1
+			r.Partitions[1], r.Partitions[2] = r.Partitions[2], r.Partitions[1]
+		}, []int{0, 1, 0}},
 		{"one byte a partition", func(r *FetchRequest) { r.Partitions[1].MaxBytes, r.Partitions[2].MaxBytes = 1, 1 }, []int{0, 1, 0}},
 		{"two and a half batches a partition", func(r *FetchRequest) {
 			r.Partitions[1].MaxBytes, r.Partitions[2].MaxBytes = size*5/2, size*5/2
@@ -156,13 +164,13 @@ func TestFetchWaits(t *testing.T) {
 
 		op := n.Fetch(testCaller, req)
 		took := waitFor(t.Context(), op)
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) //nolint:forbidigo // fake time of synctest
 		n.mustProduce(b, 0, plain(t, "1"))
 		synctest.Wait()
 		if len(took) > 0 {
 			t.Fatal("woke with fewer than MinBytes")
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) //nolint:forbidigo // fake time of synctest
 		n.mustProduce(a, 0, plain(t, "2"))
 		if got := <-took; got != 20*time.Second {
 			t.Fatalf("waited %v", got)
@@ -210,23 +218,6 @@ func TestDeletionWakesAFetch(t *testing.T) {
 	})
 }
 
-// Diverging histories are told at once, and nothing is read.
-func TestFetchDiverges(t *testing.T) {
-	n := startNode(t, relaxed)
-	topic := n.topic("events", 1)
-	image, _ := n.Image().Topic("events")
-	n.mustProduce(topic, 0, plain(t, "a", "b"))
-	part := want(topic, 0, 2)
-	part.LastFetchedEpoch = image.Partitions[0].LeaderEpoch
-	req := fetchRequest(part)
-	req.MaxWait = time.Hour
-	op := n.Fetch(testCaller, req)
-	if op.Done() || op.Partitions()[0].Diverging.Epoch != -1 {
-		t.Fatalf("the same history diverges: %+v", op.Partitions()[0])
-	}
-	op.Release()
-}
-
 func TestReleaseMakesRoomForTheNext(t *testing.T) {
 	n := startNode(t, relaxed)
 	topic := n.topic("events", 1)
@@ -269,5 +260,82 @@ func BenchmarkFetchAtTheEnd(b *testing.B) {
 			b.Fatal(op.Partitions()[0].Err)
 		}
 		op.Release()
+	}
+}
+
+// A disk that fails, or holds what was never written, is told to the reader as such: an answer that clients take for
+// "try again at once, silently" would hide it.
+func TestFetchFromABadDisk(t *testing.T) {
+	mem := vfs.NewMem()
+	fs := vfs.NewFaulty(mem)
+	n := startNode(t, func(_ *Config, d *Deps) { d.FS = fs })
+	topic := n.topic("events", 1)
+	n.mustProduce(topic, 0, plain(t, "a"))
+	n.mustProduce(topic, 0, plain(t, "b"))
+	failed := func() error {
+		part := want(topic, 0, 0)
+		part.MaxBytes = 100 // fewer than there are, so that the borders of batches have to be read
+		op := n.Fetch(testCaller, fetchRequest(part))
+		defer op.Release()
+		return op.Partitions()[0].Err
+	}
+	remove := fs.Inject(vfs.Rule{Ops: []vfs.Op{vfs.OpRead}, Path: "*.log", Err: syscall.EIO})
+	if err := failed(); !errors.Is(err, ErrStorage) {
+		t.Fatalf("a read error: %v", err)
+	}
+	remove()
+	must(t, failed())
+	f, err := mem.OpenFile("/node/log/events-0/00000000000000000000.log", os.O_RDWR, 0)
+	must(t, err)
+	_, err = f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff}, 8) // the length of the first batch
+	must(t, err)
+	must(t, f.Close())
+	if err := failed(); !errors.Is(err, ErrStorage) {
+		t.Fatalf("damage: %v", err)
+	}
+}
+
+// A client whose log went another way than ours is told where, and gets nothing to read.
+func TestFetchDivergesAfterANewEpoch(t *testing.T) {
+	n := startNode(t, relaxed)
+	topic := n.topic("events", 1)
+	image, _ := n.Image().Topic("events")
+	old := image.Partitions[0].LeaderEpoch
+	n.mustProduce(topic, 0, plain(t, "a", "b"))
+	must(t, n.controller.BumpLeaderEpochs(t.Context(), []controller.TopicPartition{{Topic: "events"}}))
+	n.mustProduce(topic, 0, plain(t, "c"))
+	part := want(topic, 0, 3)
+	part.LastFetchedEpoch = old
+	req := fetchRequest(part)
+	req.MaxWait = time.Hour
+	op := n.Fetch(testCaller, req)
+	if got := op.Partitions()[0]; !op.Done() || got.Err != nil || got.Diverging != (EpochEnd{old, 2}) || got.Records.Len() != 0 || got.HighWatermark != 3 {
+		t.Fatalf("got %+v", got)
+	}
+	op.Release()
+	part = want(topic, 0, 0)
+	part.CurrentLeaderEpoch = old
+	op = n.Fetch(testCaller, fetchRequest(part))
+	if got := op.Partitions()[0]; !errors.Is(got.Err, ErrFencedLeaderEpoch) || got.Leader != (LeaderHint{ID: 1, Epoch: old + 1}) {
+		t.Fatalf("got %+v", got)
+	}
+	op.Release()
+}
+
+// Debugging tools and plain consumers differ in ListOffsets only: a Fetch of either ends at the high watermark.
+func TestHorizons(t *testing.T) {
+	for _, c := range []struct {
+		replica   int32
+		isolation int8
+		want      partition.Horizon
+	}{
+		{-1, ReadUncommitted, partition.ToHighWatermark},
+		{-2, ReadUncommitted, partition.ToHighWatermark},
+		{-1, ReadCommitted, partition.ToLastStable},
+		{3, ReadCommitted, partition.ToLogEnd},
+	} {
+		if got := fetchHorizon(c.replica, c.isolation); got != c.want {
+			t.Errorf("replica %d, isolation %d: %v", c.replica, c.isolation, got)
+		}
 	}
 }

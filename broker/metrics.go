@@ -112,6 +112,7 @@ var (
 	fencedBrokers    = gauge("kafka_controller_kafkacontroller_fencedbrokercount", "Brokers of the cluster that are fenced.")
 	openLogFiles     = gauge("moldau_log_open_files", "Segment and index files held open.")
 	unflushedLogs    = gauge("moldau_log_unflushed_logs", "Logs with records that await a flush.")
+	readOnlyLogs     = gauge("moldau_log_read_only_logs", "Logs that are damaged and take no writes.")
 	logSize          = gauge("kafka_log_log_size", "Bytes of a partition's log.", "topic", "partition")
 	logStartOffset   = gauge("kafka_log_log_logstartoffset", "First offset of a partition.", "topic", "partition")
 	logEndOffset     = gauge("kafka_log_log_logendoffset", "Offset that the next record of a partition gets.", "topic", "partition")
@@ -150,6 +151,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	stats := n.engine.Stats()
 	send(openLogFiles, float64(stats.OpenFiles))
 	send(unflushedLogs, float64(stats.Unflushed))
+	send(readOnlyLogs, float64(stats.ReadOnly))
 	collectCluster(send, n.Image())
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"moldau/broker/clientmetrics"
 	"moldau/broker/controller"
+	"moldau/broker/coordinator"
+	"moldau/broker/coordinator/group"
 	"moldau/broker/metadata"
 	"moldau/broker/partition"
 	"moldau/broker/record"
@@ -56,6 +58,9 @@ type Node struct {
 	compressor    *record.Compressor
 	scratch       sync.Pool // of *[]byte: batches under another codec
 	producerIDs   *producerIDs
+	groups        *coordinator.Runtime[*group.Shard]
+	offsetsTopic  *coordinatorTopic   // whose partitions hold groups' state
+	coordinated   []*coordinatorTopic // the topics of all coordinators
 	autoCreations autoCreations
 	admin         admin
 
@@ -111,15 +116,4 @@ func (n *Node) Ready() error {
 	default:
 		return nil
 	}
-}
-
-// await returns when this node has applied a revision of the metadata.
-func (n *Node) await(ctx context.Context, rev metadata.Rev) error {
-	if err := n.loader.WaitFor(ctx, rev); err != nil {
-		if ctx.Err() != nil {
-			return ErrTimedOut
-		}
-		return err
-	}
-	return nil
 }

@@ -45,7 +45,7 @@ type ListedOffset struct {
 // it was searched is answered with ErrTimedOut.
 func (n *Node) ListOffsets(ctx context.Context, c *Caller, req *ListOffsetsRequest) []ListedOffset {
 	out := make([]ListedOffset, len(req.Partitions))
-	h := horizonOf(req.ReplicaID, req.IsolationLevel)
+	h := horizonOf(req.ReplicaID == consumerReplica, req.IsolationLevel) // others, such as debugging tools with -2, see it all
 	for i := range req.Partitions {
 		want := &req.Partitions[i]
 		t, p, err := n.find(want.Topic, want.Partition)

@@ -5,7 +5,30 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
+
+// BenchmarkScrape gathers all metrics of a node with 600 partitions.
+func BenchmarkScrape(b *testing.B) {
+	cfg := DefaultConfig()
+	cfg.DataDir = b.TempDir()
+	reg := prometheus.NewRegistry()
+	n, err := Start(b.Context(), cfg, Deps{Registerer: reg})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = n.Close(context.Background()) }()
+	if _, err := n.controller.CreateTopic(b.Context(), specOf("many", 600, nil)); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := reg.Gather(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
 
 // heapInUse is the live heap after a collection.
 func heapInUse() int64 {
@@ -18,7 +41,7 @@ func heapInUse() int64 {
 
 // A partition costs little memory, with its log, its place in the image and its files.
 func TestMemoryOfPartitions(t *testing.T) {
-	const topics, each = 2, 1000
+	const topics, each = 2, 300
 	cfg := DefaultConfig()
 	cfg.DataDir = t.TempDir()
 	n, err := Start(t.Context(), cfg, Deps{})

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"moldau/broker/configdef"
 	"moldau/broker/controller"
@@ -216,10 +219,12 @@ func (n *Node) openPartitions(ctx context.Context) error {
 		n.partitions.Close()
 		return nil
 	})
+	n.openGroups()
 	first := make(chan struct{})
 	var once sync.Once
 	n.loader.Subscribe(func(_, next *metadata.Image, delta metadata.Delta) {
 		n.partitions.Apply(next, &delta)
+		n.coordinate(&delta)
 		n.image.Store(next)
 		once.Do(func() { close(first) })
 	})
@@ -237,7 +242,7 @@ func (n *Node) publish(deps Deps, m *metrics) error {
 	if deps.Registerer == nil {
 		return nil
 	}
-	for _, c := range append(m.counters(), m) {
+	for _, c := range slices.Concat(m.counters(), n.admin.telemetry.collectors(), []prometheus.Collector{m}) {
 		if err := deps.Registerer.Register(c); err != nil {
 			return fmt.Errorf("register metrics: %w", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"moldau/broker/clientmetrics"
 	"moldau/broker/configdef"
 	"moldau/broker/metadata"
@@ -16,12 +18,45 @@ import (
 type telemetry struct {
 	clients *clientmetrics.Manager
 	parsed  *parsedSubscriptions
+	pushes  *prometheus.CounterVec
+	points  prometheus.Counter
 }
 
 func newTelemetry(maxBytes int, sink clientmetrics.Sink, now func() time.Time) telemetry {
+	points := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "moldau_client_metrics_points_total", Help: "Data points of the metrics that clients pushed.",
+	})
 	return telemetry{
-		clients: clientmetrics.New(clientmetrics.Options{MaxBytes: maxBytes, Sink: sink, Now: now}),
+		clients: clientmetrics.New(clientmetrics.Options{MaxBytes: maxBytes, Sink: countingSink{points, sink}, Now: now}),
 		parsed:  &parsedSubscriptions{},
+		pushes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moldau_client_metrics_pushes_total", Help: "Pushes of clients' own metrics, by what became of them.",
+		}, []string{"result"}),
+		points: points,
+	}
+}
+
+// collectors returns the metrics about clients' metrics.
+func (t *telemetry) collectors() []prometheus.Collector {
+	instances := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "moldau_client_metrics_instances", Help: "Clients that asked for a subscription or pushed metrics lately.",
+	}, func() float64 { return float64(t.clients.Instances()) })
+	return []prometheus.Collector{t.pushes, t.points, instances}
+}
+
+// countingSink counts what passes to the next sink.
+type countingSink struct {
+	points prometheus.Counter
+	next   clientmetrics.Sink // nil drops everything
+}
+
+// Accept implements clientmetrics.Sink.
+func (s countingSink) Accept(from clientmetrics.Client, metrics []clientmetrics.Metric, terminating bool) {
+	for i := range metrics {
+		s.points.Add(float64(len(metrics[i].Points)))
+	}
+	if s.next != nil {
+		s.next.Accept(from, metrics, terminating)
 	}
 }
 
@@ -105,9 +140,11 @@ type TelemetryPush struct {
 // PushTelemetry takes the metrics that the caller pushes.
 func (n *Node) PushTelemetry(c *Caller, p TelemetryPush) error {
 	t := &n.admin.telemetry
-	return telemetryError(t.clients.Push(telemetryClient(c, p.ClientInstanceID), t.parsed.of(n.Image()), clientmetrics.Push{
+	err := t.clients.Push(telemetryClient(c, p.ClientInstanceID), t.parsed.of(n.Image()), clientmetrics.Push{
 		SubscriptionID: p.SubscriptionID, Terminating: p.Terminating, Codec: p.Codec, Payload: p.Payload,
-	}))
+	})
+	t.pushes.WithLabelValues(pushResult(err)).Inc()
+	return telemetryError(err)
 }
 
 // telemetryClient is the caller as subscriptions see it.
@@ -121,14 +158,17 @@ func telemetryClient(c *Caller, id [16]byte) clientmetrics.Client {
 	return client
 }
 
-// telemetryErrors gives the reasons of the room their names here.
-var telemetryErrors = []struct{ from, to error }{
-	{clientmetrics.ErrThrottled, ErrThrottlingQuotaExceeded},
-	{clientmetrics.ErrUnknownSubscription, ErrUnknownSubscriptionID},
-	{clientmetrics.ErrUnsupportedCompression, ErrUnsupportedCompressionType},
-	{clientmetrics.ErrTooLarge, ErrTelemetryTooLarge},
-	{clientmetrics.ErrInvalidPayload, ErrInvalidRecord},
-	{clientmetrics.ErrInvalidRequest, ErrInvalidRequest},
+// telemetryErrors gives the reasons of the room their names here and in the metrics.
+var telemetryErrors = []struct {
+	from, to error
+	result   string
+}{
+	{clientmetrics.ErrThrottled, ErrThrottlingQuotaExceeded, "throttled"},
+	{clientmetrics.ErrUnknownSubscription, ErrUnknownSubscriptionID, "unknown_subscription"},
+	{clientmetrics.ErrUnsupportedCompression, ErrUnsupportedCompressionType, "unsupported_compression"},
+	{clientmetrics.ErrTooLarge, ErrTelemetryTooLarge, "too_large"},
+	{clientmetrics.ErrInvalidPayload, ErrInvalidRecord, "invalid_payload"},
+	{clientmetrics.ErrInvalidRequest, ErrInvalidRequest, "invalid_request"},
 }
 
 func telemetryError(err error) error {
@@ -138,4 +178,17 @@ func telemetryError(err error) error {
 		}
 	}
 	return err
+}
+
+// pushResult is the label of a push.
+func pushResult(err error) string {
+	if err == nil {
+		return "taken"
+	}
+	for _, row := range telemetryErrors {
+		if errors.Is(err, row.from) {
+			return row.result
+		}
+	}
+	return "failed"
 }

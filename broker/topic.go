@@ -35,8 +35,9 @@ type CreatedTopic struct {
 	// NumPartitions and ReplicationFactor are what the topic got, -1 with an error.
 	NumPartitions     int32
 	ReplicationFactor int16
-	// Configs are all configs of the topic, by name.
-	Configs []configdef.Entry
+	// Configs are all configs of the topic, by name. ConfigsErr says why they are left out.
+	Configs    []configdef.Entry
+	ConfigsErr error
 }
 
 // CreateTopics makes topics, or with validateOnly only says whether it would. Every name is answered once, in the order of
@@ -69,8 +70,11 @@ func (n *Node) CreateTopics(ctx context.Context, _ *Caller, topics []NewTopic, v
 		}
 		answers = append(answers, a)
 	}
+	described := 0
 	for i, made := range n.createTopics(ctx, specs, validateOnly) {
-		n.settleCreated(img, &answers[of[i]], made)
+		a := &answers[of[i]]
+		n.settleCreated(img, a, made, described <= maxDescribedConfigs)
+		described += len(a.Configs)
 	}
 	return answers
 }
@@ -88,14 +92,18 @@ func (n *Node) createTopics(ctx context.Context, specs []controller.TopicSpec, v
 }
 
 // settleCreated fills an answer with what became of the topic.
-func (n *Node) settleCreated(img *metadata.Image, a *CreatedTopic, made controller.TopicOutcome) {
+func (n *Node) settleCreated(img *metadata.Image, a *CreatedTopic, made controller.TopicOutcome, withConfigs bool) {
 	if made.Err != nil {
 		a.Err = controllerError(made.Err)
 		return
 	}
 	r := &made.Result
 	a.ID, a.NumPartitions, a.ReplicationFactor = r.ID, r.Partitions, r.ReplicationFactor
-	a.Configs = configdef.DescribeTopic(r.Config, n.configLayers(img))
+	if withConfigs {
+		a.Configs = configdef.DescribeTopic(r.Config, n.configLayers(img))
+	} else {
+		a.ConfigsErr = answerTooLarge()
+	}
 }
 
 // topicSpec checks a topic's name, then that it isn't there, then its configs, as Kafka does; the controller checks the
@@ -141,142 +149,4 @@ func (n *Node) newOverrides(img *metadata.Image, configs []configdef.Change) (ma
 		return nil, configError(err)
 	}
 	return overrides, nil
-}
-
-// DeletedTopic answers one TopicRef of DeleteTopics.
-type DeletedTopic struct {
-	// Name is empty for an id that no topic has.
-	Name string
-	// ID is zero for a name that no topic has.
-	ID  metadata.TopicID
-	Err error
-}
-
-// DeleteTopics deletes topics by name or id. Every topic is answered once, in the order of the request. When ctx ends, the
-// rest is answered with ErrTimedOut.
-func (n *Node) DeleteTopics(ctx context.Context, _ *Caller, refs []TopicRef) []DeletedTopic {
-	img := n.Image()
-	times := make(map[TopicRef]int, len(refs))
-	for _, ref := range refs {
-		times[ref]++
-	}
-	answers := make([]DeletedTopic, 0, len(refs))
-	done := make(map[metadata.TopicID]bool, len(refs))
-	for _, ref := range refs {
-		a := DeletedTopic{Name: ref.Name, ID: ref.ID}
-		switch {
-		case times[ref] == 0:
-			continue // refused before
-		case times[ref] > 1:
-			times[ref] = 0
-			a.Err = duplicateTopic(ref)
-		default:
-			if a.Name, a.ID, a.Err = nameAndID(img, ref, times); done[a.ID] && !a.ID.IsZero() {
-				continue // its name and its id were both given; refused before
-			}
-			done[a.ID] = true
-			if a.Err == nil {
-				a.Err = n.deleteTopic(ctx, ref)
-			}
-		}
-		answers = append(answers, a)
-	}
-	return answers
-}
-
-func duplicateTopic(ref TopicRef) error {
-	switch {
-	case ref.Name != "":
-		return refuse(ErrInvalidRequest, "Duplicate topic name.")
-	case ref.ID.IsZero():
-		return refuse(ErrInvalidRequest, "Neither topic name nor id were specified.")
-	}
-	return refuse(ErrInvalidRequest, "Duplicate topic id.")
-}
-
-// nameAndID finds out what a topic to be deleted is called. asked are all topics of the request.
-func nameAndID(img *metadata.Image, ref TopicRef, asked map[TopicRef]int) (string, metadata.TopicID, error) {
-	if ref.Name != "" && !ref.ID.IsZero() {
-		return ref.Name, ref.ID, refuse(ErrInvalidRequest, "You may not specify both topic name and topic id.")
-	}
-	if ref.Name == "" && ref.ID.IsZero() {
-		return "", ref.ID, refuse(ErrInvalidRequest, "Neither topic name nor id were specified.")
-	}
-	t, ok := img.Topic(ref.Name)
-	if ref.Name == "" {
-		t, ok = img.TopicByID(ref.ID)
-	}
-	switch {
-	case !ok && ref.Name == "":
-		return "", ref.ID, refuse(ErrUnknownTopicID, "This server does not host this topic ID.")
-	case !ok:
-		return ref.Name, ref.ID, unknownTopic()
-	}
-	_, byName := asked[TopicRef{Name: t.Name}]
-	_, byID := asked[TopicRef{ID: t.ID}]
-	if byName && byID {
-		return t.Name, t.ID, refuse(ErrInvalidRequest, "The provided topic name maps to an ID that was already supplied.")
-	}
-	return t.Name, t.ID, nil
-}
-
-func (n *Node) deleteTopic(ctx context.Context, ref TopicRef) error {
-	switch {
-	case !n.cfg.DeleteTopics:
-		return refuse(ErrTopicDeletionDisabled, "Topic deletion is disabled.")
-	case ctx.Err() != nil:
-		return ErrTimedOut
-	}
-	_, err := n.controller.DeleteTopic(ctx, controller.TopicRef{Name: ref.Name, ID: ref.ID})
-	return controllerError(err)
-}
-
-// NewPartitions says how many partitions a topic shall have.
-type NewPartitions struct {
-	Topic string
-	// Count is the number of partitions afterwards.
-	Count int32
-	// Assignments choose the replicas of the new partitions, in their order; nil leaves it to the broker.
-	Assignments [][]int32
-}
-
-// TopicOutcome says how a change of a topic went.
-type TopicOutcome struct {
-	Topic string
-	Err   error
-}
-
-// CreatePartitions adds partitions to topics, or with validateOnly only says whether it would. Every topic is answered
-// once, in the order of the request. New partitions serve when it returns. When ctx ends, the rest is answered with
-// ErrTimedOut.
-func (n *Node) CreatePartitions(ctx context.Context, _ *Caller, topics []NewPartitions, validateOnly bool) []TopicOutcome {
-	times := make(map[string]int, len(topics))
-	for _, t := range topics {
-		times[t.Topic]++
-	}
-	answers := make([]TopicOutcome, 0, len(topics))
-	for _, t := range topics {
-		a := TopicOutcome{Topic: t.Topic}
-		switch {
-		case times[t.Topic] == 0:
-			continue // refused before
-		case times[t.Topic] > 1:
-			times[t.Topic] = 0
-			a.Err = refuse(ErrInvalidRequest, "Duplicate topic name.")
-		case ctx.Err() != nil:
-			a.Err = ErrTimedOut
-		default:
-			a.Err = n.createPartitions(ctx, t, validateOnly)
-		}
-		answers = append(answers, a)
-	}
-	return answers
-}
-
-func (n *Node) createPartitions(ctx context.Context, t NewPartitions, validateOnly bool) error {
-	spec := controller.PartitionsSpec{Topic: t.Topic, Count: t.Count, Assignments: t.Assignments}
-	if validateOnly {
-		return controllerError(n.controller.CheckPartitions(spec))
-	}
-	return controllerError(n.controller.CreatePartitions(ctx, spec))
 }

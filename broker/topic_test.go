@@ -152,6 +152,25 @@ func TestCreateTopicsStopsInTime(t *testing.T) {
 	}
 }
 
+func TestCreatedConfigsAreBounded(t *testing.T) {
+	n := startNode(t)
+	topics := make([]NewTopic, 9000)
+	for i := range topics {
+		topics[i] = NewTopic{Name: fmt.Sprintf("t%d", i), NumPartitions: 1, ReplicationFactor: 1}
+	}
+	total, without := 0, 0
+	for _, a := range n.CreateTopics(t.Context(), testCaller, topics, true) {
+		must(t, a.Err)
+		total += len(a.Configs)
+		if errors.Is(a.ConfigsErr, ErrPolicyViolation) && a.Configs == nil {
+			without++
+		}
+	}
+	if total > maxDescribedConfigs+len(configdef.TopicKeys()) || without == 0 {
+		t.Errorf("%d configs, %d topics without", total, without)
+	}
+}
+
 func TestInternalTopics(t *testing.T) {
 	n := startNode(t)
 	must(t, n.create(NewTopic{Name: "__consumer_offsets", NumPartitions: 1, ReplicationFactor: 1}, false).Err)

@@ -40,14 +40,14 @@ func (m *Manager) expireProducers(ctx context.Context) {
 	m.each(ctx, func(p *Partition) { p.log.ExpireProducers(m.o.Now(), m.o.ProducerExpiration) })
 }
 
-// each calls f for every replica that has a log, until ctx ends.
+// each calls f for every replica whose log works, until ctx ends.
 func (m *Manager) each(ctx context.Context, f func(*Partition)) {
 	for t := range m.Topics() {
 		for _, p := range t.Partitions() {
 			if ctx.Err() != nil {
 				return
 			}
-			if p != nil && p.log != nil {
+			if p != nil && p.log != nil && p.log.Err() == nil {
 				f(p)
 			}
 		}

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -145,7 +146,7 @@ func TestLogThatCannotBeOpened(t *testing.T) {
 		}
 		h.put(kvs[2]) // nothing breaks when such a partition changes
 		remove()
-		time.Sleep(2 * retryInterval)
+		time.Sleep(2 * retryInterval) //nolint:forbidigo // fake time of synctest
 		synctest.Wait()
 		h.append(h.partition("events", 0), 1, batch(t, "a"))
 	})
@@ -159,7 +160,7 @@ func TestRetentionAndExpiry(t *testing.T) {
 		p := h.partition("events", 0)
 		h.append(p, 1, buildBatch(t, idempotent(5, 0, 0), "a", "b"))
 		h.setNow(h.clock().Add(2 * time.Hour))
-		time.Sleep(2 * time.Minute) // fake: lets both loops run
+		time.Sleep(2 * time.Minute) //nolint:forbidigo // fake time of synctest
 		synctest.Wait()
 		if s := p.Status(); s.LogStart != 2 || s.HighWatermark != 2 {
 			t.Fatalf("old records are still there: %+v", s)
@@ -168,4 +169,73 @@ func TestRetentionAndExpiry(t *testing.T) {
 			t.Fatalf("idle producers are still known: %+v, %v", got, err)
 		}
 	})
+}
+
+// A log that was shortened below what was known to be on disk takes no writes, and is read as far as it goes.
+func TestDamagedLogIsReadOnly(t *testing.T) {
+	fs := vfs.NewMem()
+	h := newHarness(t, fs, storage.Strict)
+	p, kvs := h.create("events", 3)
+	for _, v := range []string{"a", "b", "c"} {
+		must(t, wait(t, h.append(p, AcksAll, batch(t, v)).Commit))
+	}
+	h.close()
+	f, err := fs.OpenFile("/data/events-0/00000000000000000000.log", os.O_RDWR, 0)
+	must(t, err)
+	size, err := f.Size()
+	must(t, err)
+	must(t, f.Truncate(size-10))
+	must(t, f.Close())
+
+	h = newHarness(t, fs, storage.Strict)
+	defer func() {
+		h.m.Close()
+		_ = h.engine.Close(t.Context())
+	}()
+	kvs[2] = partitionKV(p.Topic().ID, 0, metadata.PartitionRecord{Replicas: []int32{self}, ISR: []int32{self}, Leader: self, LeaderEpoch: 4})
+	h.put(kvs...)
+	p = h.partition("events", 0)
+	if err := errOf(p.Append(batch(t, "d"), 1, storage.OriginClient)); !errors.Is(err, storage.ErrReadOnly) {
+		t.Fatalf("append to a damaged log: %v", err)
+	}
+	if got := h.values(p, 0, ToHighWatermark); !slices.Equal(got, []string{"0=a", "1=b"}) {
+		t.Fatalf("read %q", got)
+	}
+}
+
+func TestLostTopicIDIsAdopted(t *testing.T) {
+	fs := vfs.NewMem()
+	h := newHarness(t, fs, storage.Strict)
+	p, kvs := h.create("events", 0)
+	must(t, wait(t, h.append(p, AcksAll, batch(t, "a")).Commit))
+	h.close()
+	must(t, fs.Remove("/data/events-0/partition.metadata"))
+	for range 2 {
+		h = newHarness(t, fs, storage.Strict)
+		h.put(kvs...)
+		p = h.partition("events", 0)
+		if got := h.values(p, 0, ToHighWatermark); !slices.Equal(got, []string{"0=a"}) || p.Log().TopicID() != storage.TopicID(p.Topic().ID) {
+			t.Fatalf("read %q of topic %s", got, p.Log().TopicID())
+		}
+		h.close()
+	}
+}
+
+func TestReplicaThatMovesAway(t *testing.T) {
+	h := newHarness(t, vfs.NewMem(), storage.Relaxed)
+	defer h.close()
+	p, _ := h.create("events", 0)
+	id := p.Topic().ID
+	a := h.append(p, AcksAll, batch(t, "a"))
+	h.put(partitionKV(id, 0, metadata.PartitionRecord{Replicas: []int32{2}, ISR: []int32{2}, Leader: 2, LeaderEpoch: 1}))
+	must(t, wait(t, a.Commit))
+	if err := errOf(p.Append(batch(t, "b"), 1, storage.OriginClient)); !errors.Is(err, ErrNotLeader) {
+		t.Fatalf("append: %v", err)
+	}
+	topic, _ := h.m.Topic("events")
+	if topic.Partition(0) != nil || len(h.engine.Logs()) != 0 {
+		t.Fatal("the replica is still here")
+	}
+	h.put(partitionKV(id, 0, metadata.PartitionRecord{Replicas: []int32{self}, ISR: []int32{self}, Leader: self, LeaderEpoch: 2}))
+	h.append(h.partition("events", 0), 1, batch(t, "fresh"))
 }

@@ -85,19 +85,28 @@ func (p *Partition) HighWatermark() int64 {
 
 // assign takes over what the metadata says about the partition. A new leader epoch is noted in the log before anything
 // is appended in it, and after the last append of the epoch before has ended. It is called by the manager only, for one
-// partition never twice at a time.
+// partition never twice at a time. The role is taken over even with an error: that the epoch could not be noted is then
+// tried again by the first append.
 func (p *Partition) assign(m *metadata.Partition) error {
 	a := assignment{
 		leader: m.Leader, epoch: m.LeaderEpoch, partitionEpoch: m.PartitionEpoch, replicas: m.Replicas, isr: m.ISR,
 	}
+	var err error
 	if newEpoch := p.beginChange(a); newEpoch {
 		p.awaitAppends()
 		if a.leader == p.st.self {
-			if err := p.log.AssignEpoch(a.epoch, p.log.End()); err != nil {
-				return fmt.Errorf("begin leader epoch %d of %s-%d: %w", a.epoch, p.topic.Name, p.index, err)
-			}
+			err = p.log.AssignEpoch(a.epoch, p.log.End())
 		}
 	}
+	p.endChange(a)
+	if err != nil {
+		return fmt.Errorf("begin leader epoch %d of %s-%d: %w", a.epoch, p.topic.Name, p.index, err)
+	}
+	return nil
+}
+
+// endChange takes over the role and lets appends in again.
+func (p *Partition) endChange(a assignment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changing = false
@@ -110,7 +119,6 @@ func (p *Partition) assign(m *metadata.Partition) error {
 	if ceased || p.st.hw != hw {
 		p.moved()
 	}
-	return nil
 }
 
 // beginChange keeps new appends out if a is a new leader epoch, and returns whether it is.

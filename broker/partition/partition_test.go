@@ -2,9 +2,11 @@ package partition
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"moldau/broker/metadata"
 	"moldau/broker/storage"
@@ -270,5 +272,89 @@ func TestProducersAreListed(t *testing.T) {
 	}
 	if err := errOf(p.Append(buildBatch(t, idempotent(9, 3, 5), "gap"), 1, storage.OriginClient)); !errors.Is(err, storage.ErrOutOfOrderSequence) {
 		t.Fatalf("gap: %v", err)
+	}
+}
+
+// An append of the old epoch that is under way when a new one begins ends before the new epoch is noted, and none comes
+// in between: else the log would hold a batch of the old epoch behind the start of the new one.
+func TestNewEpochWaitsForAppends(t *testing.T) {
+	gate, writing := make(chan struct{}), make(chan struct{}, 1)
+	fs := vfs.NewFaultyWith(vfs.NewMem(), vfs.FaultyOptions{Sleep: func(time.Duration) {
+		writing <- struct{}{}
+		<-gate
+	}})
+	h := newHarness(t, fs, storage.Relaxed)
+	defer h.close()
+	p, _ := h.create("events", 1)
+	h.append(p, 1, batch(t, "a"))
+	fs.Inject(vfs.Rule{Ops: []vfs.Op{vfs.OpWrite}, Path: "*.log", Delay: time.Hour, Times: 1})
+
+	appended, assigned := make(chan error, 1), make(chan struct{})
+	go func() { appended <- errOf(p.Append(batch(t, "b"), 1, storage.OriginClient)) }()
+	<-writing
+	go func() {
+		h.put(partitionKV(p.Topic().ID, 0, metadata.PartitionRecord{Replicas: []int32{self}, ISR: []int32{self}, Leader: self, LeaderEpoch: 2}))
+		close(assigned)
+	}()
+	for changing := false; !changing; runtime.Gosched() {
+		p.mu.Lock()
+		changing = p.changing
+		p.mu.Unlock()
+	}
+	if err := errOf(p.Append(batch(t, "x"), 1, storage.OriginClient)); !errors.Is(err, ErrNotLeader) {
+		t.Fatalf("append while the epoch changes: %v", err)
+	}
+	close(gate)
+	must(t, <-appended)
+	<-assigned
+	h.append(p, 1, batch(t, "c"))
+	if epoch, end, err := p.EndOfEpoch(-1, 1); epoch != 1 || end != 2 || err != nil {
+		t.Fatalf("epoch 1 ends as %d at %d, %v", epoch, end, err)
+	}
+	if got := h.values(p, 0, ToHighWatermark); !slices.Equal(got, []string{"0=a", "1=b", "2=c"}) {
+		t.Fatalf("read %q", got)
+	}
+}
+
+// Replicas that fall out of sync between the append and its commit make the producer doubt, as in Kafka.
+func TestNotEnoughReplicasAfterAppend(t *testing.T) {
+	h := newHarness(t, vfs.NewMem(), storage.Relaxed)
+	defer h.close()
+	id := metadata.NewTopicID()
+	both := metadata.PartitionRecord{Replicas: []int32{self, 2}, ISR: []int32{self, 2}, Leader: self}
+	kvs := topicKVs("events", id, 0, 1, map[string]string{"min.insync.replicas": "2"})
+	h.put(kvs...)
+	p := h.partition("events", 0)
+	first := h.append(p, AcksAll, batch(t, "alone"))
+	h.put(partitionKV(id, 0, both))
+	a := h.append(p, AcksAll, batch(t, "a"))
+	if done, _, _ := a.Commit.Poll(); done {
+		t.Fatal("committed without the other replica")
+	}
+	both.ISR = []int32{self}
+	h.put(partitionKV(id, 0, both))
+	if done, _, _ := a.Commit.Poll(); done {
+		t.Fatal("committed under min.insync.replicas")
+	}
+	if _, err, _ := first.Commit.Poll(); !errors.Is(err, ErrNotEnoughReplicasAfterAppend) {
+		t.Fatalf("committed, and too few replicas since: %v", err)
+	}
+}
+
+func TestLogClosedBelowThePartition(t *testing.T) {
+	h := newHarness(t, vfs.NewMem(), storage.Relaxed)
+	p, _ := h.create("events", 0)
+	h.append(p, 1, batch(t, "a"))
+	must(t, h.engine.Close(t.Context()))
+	if err := errOf(p.Append(batch(t, "b"), 1, storage.OriginClient)); !errors.Is(err, storage.ErrClosed) {
+		t.Fatalf("append: %v", err)
+	}
+	h.m.Close()
+	spec := ReadSpec{CurrentLeaderEpoch: -1, LastFetchedEpoch: -1, MaxBytes: 1}
+	if _, err := p.Read(spec); !errors.Is(err, ErrClosed) {
+		t.Fatalf("read: %v", err)
+	}
+	if err := errOf(p.Append(batch(t, "b"), 1, storage.OriginClient)); !errors.Is(err, ErrClosed) {
+		t.Fatalf("append: %v", err)
 	}
 }

@@ -167,8 +167,8 @@ func (m *Manager) setAside(l *storage.Log, why string) {
 // assign gives a replica its place.
 func (m *Manager) assign(p *Partition, mp *metadata.Partition) {
 	err := p.assign(mp)
-	if err != nil && !errors.Is(err, storage.ErrClosed) {
-		m.o.Logger.Error("partition cannot take over its role", "topic", p.topic.Name, "partition", p.index, "leader_epoch", mp.LeaderEpoch, "err", err)
+	if err != nil && !errors.Is(err, storage.ErrClosed) && !errors.Is(err, storage.ErrReadOnly) { // nothing is appended then
+		m.o.Logger.Error("leader epoch could not be noted", "topic", p.topic.Name, "partition", p.index, "leader_epoch", mp.LeaderEpoch, "err", err)
 	}
 }
 

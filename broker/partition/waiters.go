@@ -13,14 +13,14 @@ type Commit struct {
 // Poll returns done when the outcome is known: err is nil once the records are committed, ErrNotLeader when this
 // replica ceased to lead before, ErrUnknown when the partition was deleted, ErrClosed when the node stops. Otherwise it
 // returns a channel that is closed when it makes sense to poll again. The zero Commit is done.
-func (c Commit) Poll() (done bool, err error, changed <-chan struct{}) { //nolint:revive // the error is an outcome, not a failure of Poll
+func (c Commit) Poll() (done bool, err error, changed <-chan struct{}) { //nolint:revive,staticcheck // the error is an outcome, not a failure of Poll
 	if c.p == nil {
 		return true, nil, nil
 	}
 	return c.p.poll(c.end, c.tenure)
 }
 
-func (p *Partition) poll(end int64, tenure uint64) (bool, error, <-chan struct{}) { //nolint:revive // as Poll
+func (p *Partition) poll(end int64, tenure uint64) (bool, error, <-chan struct{}) { //nolint:revive,staticcheck // as Poll
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if tenure == p.tenure && p.closed == nil {

@@ -63,6 +63,10 @@ func TestMutatorsKeepTheChecksumRight(t *testing.T) {
 	if b.TimestampType() != LogAppendTime || b.MaxTimestamp() != testNow+1 || b.CRC() == crc || b.Verify() != nil {
 		t.Errorf("%v %d: %v", b.TimestampType(), b.MaxTimestamp(), b.Verify())
 	}
+	b.SetMaxTimestamp(CreateTime, testNow+1)
+	if b.TimestampType() != CreateTime || b.Verify() != nil {
+		t.Errorf("the same time of another type: %v, %v", b.TimestampType(), b.Verify())
+	}
 	b.SetMaxTimestamp(CreateTime, testNow+500)
 	if b.TimestampType() != CreateTime || b.Codec() != Gzip || b.CRC() != crc {
 		t.Errorf("going back did not restore the batch: %b", b.Attributes())

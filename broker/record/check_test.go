@@ -132,6 +132,8 @@ func TestValidateRecordFraming(t *testing.T) {
 		{"length of six bytes", []byte{0x8c, 0x80, 0x80, 0x80, 0x80, 0, 0, 0, 0, 1, 1, 0}, 1, false},
 		{"length of 33 bits", []byte{0x8c, 0x80, 0x80, 0x80, 0x10, 0, 0, 0, 1, 1, 0}, 1, false},
 		{"timestamp of eleven bytes", []byte{32, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 0, 1, 1, 0}, 1, false},
+		{"timestamp of 65 bits", []byte{30, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2, 0, 1, 1, 0}, 1, false},
+		{"timestamp of ten bytes", []byte{30, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0, 1, 1, 0}, 1, true},
 		{"bytes after the last record", append(bytes.Clone(ok), 0), 1, false},
 		{"record after the last record", append(bytes.Clone(ok), 12, 0, 0, 2, 1, 1, 0), 1, false},
 		{"offset delta not rising", append(bytes.Clone(ok), ok...), 2, false},
@@ -303,7 +305,7 @@ func TestHeaderOnlyDoesNotLookAtRecords(t *testing.T) {
 func TestValidateAllocations(t *testing.T) {
 	d := NewDecompressor(Limits{})
 	c := openCheck()
-	limit := map[Codec]float64{None: 0, Snappy: 0, Gzip: 1, LZ4: 8, Zstd: 1}
+	limit := map[Codec]float64{None: 0, Snappy: 0, Gzip: 8, LZ4: 8, Zstd: 8}
 	for _, codec := range allCodecs {
 		records := make([]Record, 2000)
 		for i := range records {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -50,8 +51,11 @@ func TestDecompressRoundTrip(t *testing.T) {
 func TestSnappyFramings(t *testing.T) {
 	a, b := bytes.Repeat([]byte("one "), 9000), bytes.Repeat([]byte("two "), 5000)
 	both := append(bytes.Clone(a), b...)
-	// 4 literal bytes, then a copy with offset 0: a repetition for s2, an error for snappy.
-	extension := []byte{8, 3 << 2, 'a', 'b', 'c', 'd', 0x01, 0x00}
+	// 4 literal bytes, a copy of them, and a copy with offset 0: a repetition for s2, an error for snappy.
+	extension := []byte{12, 3 << 2, 'a', 'b', 'c', 'd', 0x01, 0x04, 0x01, 0x00}
+	if out, err := s2.Decode(nil, extension); err != nil || string(out) != "abcdabcdabcd" {
+		t.Fatalf("not an extension: %q, %v", out, err)
+	}
 	tests := []struct {
 		name string
 		in   []byte
@@ -98,6 +102,20 @@ func lz4Frame(t testing.TB, src []byte, options ...lz4.Option) []byte {
 	return out.Bytes()
 }
 
+// lz4WithFlags changes the flags and finds the header checksum that the library accepts with them.
+func lz4WithFlags(t *testing.T, frame []byte, flags byte) []byte {
+	t.Helper()
+	for sum := range 256 {
+		c := bytes.Clone(frame)
+		c[4], c[6] = flags, byte(sum)
+		if _, err := io.ReadAll(lz4.NewReader(bytes.NewReader(c))); err == nil {
+			return c
+		}
+	}
+	t.Fatal("no checksum fits")
+	return nil
+}
+
 func TestLZ4Frames(t *testing.T) {
 	src := bytes.Repeat([]byte("lz4 frame "), 30_000)
 	plain := lz4Frame(t, src)
@@ -121,7 +139,7 @@ func TestLZ4Frames(t *testing.T) {
 		{"bytes behind the frame", append(bytes.Clone(plain), 0), false},
 		{"two frames", append(bytes.Clone(plain), plain...), false},
 		{"skippable frame", append([]byte{0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4}, plain...), false},
-		{"dependent blocks", spoil(plain, 4, lz4FlagIndependent), false},
+		{"dependent blocks", lz4WithFlags(t, plain, plain[4]&^lz4FlagIndependent), false},
 		{"dictionary", spoil(plain, 4, lz4FlagDictionary), false},
 		{"header checksum", spoil(plain, 6, 1), false},
 		{"content checksum", spoil(plain, len(plain)-1, 1), false},
@@ -132,6 +150,34 @@ func TestLZ4Frames(t *testing.T) {
 		got, err := d.Decompress(nil, tt.in, LZ4)
 		if (err == nil) != tt.ok || tt.ok && !bytes.Equal(got, src) {
 			t.Errorf("%s: %d bytes, %v", tt.name, len(got), err)
+		}
+	}
+}
+
+// A declared size costs nothing until the bytes come.
+func TestLyingSizesCostNoMemory(t *testing.T) {
+	claim := appendVarlong(nil, 60<<20) // the length of a record that is not there
+	payloads := map[Codec][]byte{Snappy: {0x80, 0x80, 0x80, 0x1e, 0}, None: claim}
+	for _, codec := range []Codec{Gzip, LZ4, Zstd} {
+		payloads[codec] = kgoCompress(t, codec, append(bytes.Clone(claim), make([]byte, streamWindow+8000)...))
+	}
+	for codec, payload := range payloads {
+		d := NewDecompressor(Limits{})
+		b := raw(codec, 1, payload)
+		var read, validated error
+		grown := alloc(func() {
+			r := b.Records(d)
+			for r.Next() {
+			}
+			read = r.Err()
+			r.Close()
+			_, validated = b.Validate(openCheck(), d)
+		})
+		if !errors.Is(read, ErrCorrupt) || !errors.Is(validated, ErrInvalidRecord) {
+			t.Errorf("%v: %v, %v", codec, read, validated)
+		}
+		if grown > 24<<20 && !raceEnabled {
+			t.Errorf("%v: a payload of %d bytes cost %d", codec, len(payload), grown)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func alloc(do func()) uint64 {
 // readable, by us and by kmsg, and the two walks over it must agree.
 func FuzzValidate(f *testing.F) {
 	for _, codec := range allCodecs {
-		f.Add([]byte(oracle(f, codec, plainHead(), someRecords()[:3])), true)
+		f.Add(oracle(f, codec, plainHead(), someRecords()[:3]), true)
 	}
 	f.Add([]byte(raw(None, 1, []byte{12, 0, 0, 0, 1, 1, 0})), true)
 	f.Add([]byte(raw(Snappy, 1, xerial(snap([]byte{12, 0, 0, 0, 1, 1, 0})))), true)
@@ -92,7 +92,7 @@ func agree(t *testing.T, b Batch, sum Summary, d *Decompressor) {
 func FuzzRecords(f *testing.F) {
 	for _, codec := range allCodecs {
 		b := build(f, NewOptions(codec), someRecords()[:3])
-		f.Add([]byte(b.Payload()), byte(codec), int32(3))
+		f.Add(b.Payload(), byte(codec), int32(3))
 	}
 	d := NewDecompressor(Limits{MaxBytes: 4 << 20})
 	f.Fuzz(func(t *testing.T, payload []byte, codec byte, count int32) {

@@ -13,11 +13,18 @@ import (
 type AppendOrigin int8
 
 const (
-	// OriginClient is a produce request: epochs and sequence numbers are checked.
+	// OriginClient is a produce request: epochs and sequence numbers are checked, and that transactions are the coordinator's.
 	OriginClient AppendOrigin = iota
-	// OriginCoordinator is a coordinator on this node: only epochs are checked.
+	// OriginCoordinator is a coordinator: only epochs are checked, of producers and, in markers, of the coordinator.
 	OriginCoordinator
 )
+
+// admission is what decides which checks of producer state apply.
+type admission struct {
+	origin  AppendOrigin
+	guard   Guard // of a client's transactional batch
+	version int16 // of the protocol that markers follow
+}
 
 // AppendInfo is the result of an append.
 type AppendInfo struct {
@@ -49,13 +56,32 @@ type run struct {
 // From clients each append may hold one such batch only, which Kafka's protocol demands of them anyway.
 //
 // On ErrNoSpace, as on every other error, nothing was appended.
+//
+// A transactional batch from a client is taken while its producer's transaction is open; see AppendVerified for the first one.
 func (l *Log) Append(b []byte, leaderEpoch int32, origin AppendOrigin) (AppendInfo, error) {
+	return l.append(b, leaderEpoch, admission{origin: origin})
+}
+
+// AppendVerified appends a client's transactional batch after the transaction coordinator has confirmed that the producer's transaction
+// has this partition. guard is what BeginVerification returned before the coordinator was asked. ErrInvalidTxnState if the confirmation is
+// not good any more.
+func (l *Log) AppendVerified(b []byte, leaderEpoch int32, guard Guard) (AppendInfo, error) {
+	return l.append(b, leaderEpoch, admission{origin: OriginClient, guard: guard})
+}
+
+// AppendMarker appends the marker that ends a producer's transaction. version is the version of the protocol that the transaction
+// follows. ErrInvalidProducerEpoch and ErrCoordinatorFenced say that the marker comes too late: there is nothing to end.
+func (l *Log) AppendMarker(b []byte, leaderEpoch int32, version int16) (AppendInfo, error) {
+	return l.append(b, leaderEpoch, admission{origin: OriginCoordinator, version: version})
+}
+
+func (l *Log) append(b []byte, leaderEpoch int32, a admission) (AppendInfo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.writable(); err != nil {
 		return AppendInfo{}, fmt.Errorf("append to %s: %w", l.tp, err)
 	}
-	r, dup, err := l.prepare(b, leaderEpoch, origin)
+	r, dup, err := l.prepare(b, leaderEpoch, a)
 	if err != nil {
 		return AppendInfo{}, fmt.Errorf("append to %s at %d: %w", l.tp, l.end.Load(), err)
 	}
@@ -100,7 +126,7 @@ func (l *Log) duplicateTime(r run, dup *producerBatch) int64 {
 }
 
 // prepare checks the batches and gives them offsets and leader epoch. A duplicate ends it.
-func (l *Log) prepare(b []byte, leaderEpoch int32, origin AppendOrigin) (r run, dup *producerBatch, err error) {
+func (l *Log) prepare(b []byte, leaderEpoch int32, a admission) (r run, dup *producerBatch, err error) {
 	next := l.end.Load()
 	r = run{first: next, last: next - 1, maxMs: -1, appendMs: -1, epoch: leaderEpoch}
 	batches, idempotent := 0, 0
@@ -116,7 +142,7 @@ func (l *Log) prepare(b []byte, leaderEpoch int32, origin AppendOrigin) (r run, 
 		}
 		if batch.HasProducerID() {
 			idempotent++
-			if dup, err = l.checkProducer(batch, origin); dup != nil || err != nil {
+			if dup, err = l.checkProducer(batch, a); dup != nil || err != nil {
 				return r, dup, err
 			}
 		}
@@ -127,7 +153,7 @@ func (l *Log) prepare(b []byte, leaderEpoch int32, origin AppendOrigin) (r run, 
 	if batches == 0 {
 		return r, nil, fmt.Errorf("no batches to append: %w", record.ErrShort)
 	}
-	if origin == OriginClient && idempotent > 0 && batches > 1 {
+	if a.origin == OriginClient && idempotent > 0 && batches > 1 {
 		return r, nil, fmt.Errorf("%d batches in one append of an idempotent producer: %w", batches, record.ErrInvalidRecord)
 	}
 	r.last = next - 1
@@ -164,10 +190,21 @@ func (l *Log) follow(b []byte) (r run, err error) {
 
 // checkProducer checks one batch of an idempotent producer. A batch that seems out of order may prove a duplicate after all when the
 // producer's older batches are known only to the log.
-func (l *Log) checkProducer(batch record.Batch, origin AppendOrigin) (*producerBatch, error) {
+func (l *Log) checkProducer(batch record.Batch, how admission) (*producerBatch, error) {
 	a := producerOf(batch)
-	if origin != OriginClient {
-		return nil, l.producers.checkEpoch(a)
+	a.version = how.version
+	if how.origin != OriginClient {
+		return nil, errors.Join(l.producers.checkEpoch(a), l.producers.checkMarker(a))
+	}
+	if dup, isDup := l.producers.find(a); isDup {
+		return &dup, nil
+	}
+	if a.transactional {
+		if err := l.checkVerified(a, how.guard); err != nil {
+			return nil, err
+		}
+	} else if err := l.producers.checkTransaction(a); err != nil {
+		return nil, err
 	}
 	dup, isDup, err := l.producers.check(a)
 	if errors.Is(err, ErrOutOfOrderSequence) && l.producers.partial(a.id) {
@@ -182,13 +219,19 @@ func (l *Log) checkProducer(batch record.Batch, origin AppendOrigin) (*producerB
 	return nil, err
 }
 
-// producerOf reads a batch's producer fields.
+// producerOf reads a batch's producer fields, and the marker of a whole control batch.
 func producerOf(batch record.Batch) producerAppend {
-	return producerAppend{
-		id: batch.ProducerID(), epoch: batch.ProducerEpoch(), control: batch.IsControl(),
+	a := producerAppend{
+		id: batch.ProducerID(), epoch: batch.ProducerEpoch(), transactional: batch.IsTransactional(), control: batch.IsControl(),
 		baseSeq: batch.BaseSequence(), lastSeq: batch.LastSequence(),
 		baseOffset: batch.BaseOffset(), lastOffset: batch.LastOffset(), timestamp: batch.MaxTimestamp(),
 	}
+	if a.control {
+		if m, ok := batch.EndMarker(); ok {
+			a.marker = &m
+		}
+	}
+	return a
 }
 
 // write writes the run into the active segment with one call, rolling first where need be, and enters it into indexes and producer
@@ -204,13 +247,16 @@ func (l *Log) write(b []byte, r run) error {
 	}
 	pos := s.size // only the holder of mu changes it
 	if s.w.trim {
-		if err := s.w.h.Truncate(pos); err != nil {
-			return l.ioError("trim", err)
+		if err := l.trimActive(s); err != nil {
+			return err
 		}
-		s.w.trim = false
+	}
+	if err := l.indexAborts(s, b); err != nil {
+		return err
 	}
 	if _, err := s.w.h.WriteAt(b, pos); err != nil {
 		s.w.trim = s.w.h.Truncate(pos) != nil // a partly written batch is cut back
+		l.unindexAborts(s)
 		return l.ioError("append to", err)
 	}
 	l.enter(s, b, pos, cfg.IndexIntervalBytes)
@@ -232,8 +278,22 @@ func (l *Log) enter(s *segment, b []byte, pos, interval int64) {
 		s.note(batchMeta{last: batch.LastOffset(), maxMs: batch.MaxTimestamp(), pos: pos, size: int64(len(batch))}, interval)
 		pos += int64(len(batch))
 		if batch.HasProducerID() {
-			l.producers.apply(producerOf(batch), l.env.nowMs())
+			l.applyProducer(producerOf(batch))
 		}
+	}
+}
+
+// applyProducer notes what a batch that was appended does to producers and transactions. The caller holds mu.
+func (l *Log) applyProducer(a producerAppend) {
+	did := l.producers.apply(a, l.env.nowMs())
+	if did.began {
+		l.txns.begin(a.baseOffset, a.id)
+	}
+	if did.ended {
+		l.txns.end(did.txn)
+	}
+	if a.transactional {
+		delete(l.verifications, a.id)
 	}
 }
 
@@ -281,6 +341,21 @@ func (l *Log) loadFirstTimestamp(s *segment) error {
 	if ok {
 		s.w.firstMs, s.w.firstKnown = w.hdr.MaxTimestamp(), true
 	}
+	return nil
+}
+
+// trimActive cuts off what a failed write left behind the last batch.
+func (l *Log) trimActive(s *segment) error {
+	if err := l.pinActive(s); err != nil {
+		return l.ioError("trim", err)
+	}
+	if err := s.w.h.Truncate(s.size); err != nil {
+		return l.ioError("trim", err)
+	}
+	if err := s.aborted.trim(); err != nil {
+		return l.ioError("trim", err)
+	}
+	s.w.trim = false
 	return nil
 }
 

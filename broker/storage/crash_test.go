@@ -297,6 +297,13 @@ func (r *crashRun) delete(tp TopicPartition, c *crashLog) {
 func (c *cut) verify(t *testing.T, seed uint64, n int) {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(c.dice, 3))
+	orig := c.fs.CrashClone(1)
+	defer func() {
+		if t.Failed() {
+			t.Logf("cut %d found:", n)
+			dumpFS(t, orig, "/")
+		}
+	}()
 	if dice.IntN(3) == 0 { // the power fails again during recovery
 		again := &cut{dice: c.dice + 1, want: c.want}
 		at, calls := 1+dice.IntN(30), 0
@@ -341,6 +348,12 @@ func (c *cut) verify(t *testing.T, seed uint64, n int) {
 	for tp, got := range found {
 		l, _ := e.Log(tp)
 		checkProducers(t, l, got.batches)
+		if t.Failed() {
+			for _, b := range got.batches {
+				t.Logf("%s %d-%d epoch %d pid %d seq %d", tp, b.BaseOffset(), b.LastOffset(), b.PartitionLeaderEpoch(), b.ProducerID(), b.BaseSequence())
+			}
+			t.Logf("floor %d %+v %v", c.want[tp].floor, l.Recovered(), l.snapshots)
+		}
 	}
 	if dice.IntN(2) == 0 {
 		closeEngine(t, e)
@@ -424,7 +437,7 @@ func checkProducers(t *testing.T, l *Log, batches []record.Batch) {
 		for _, b := range last[pid] {
 			info, err := l.Append(slices.Clone(b), l.LatestEpoch(), OriginClient)
 			if err != nil || !info.Duplicate || info.BaseOffset != b.BaseOffset() || info.LastOffset != b.LastOffset() {
-				t.Errorf("producer %d, batch %d sent again: %+v %v", pid, b.BaseOffset(), info, err)
+				t.Errorf("producer %d, batch %d (sequence %d) sent again: %+v %v", pid, b.BaseOffset(), b.BaseSequence(), info, err)
 			}
 		}
 		newest := last[pid][len(last[pid])-1]

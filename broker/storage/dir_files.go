@@ -26,26 +26,27 @@ const (
 // read what a newer one wrote.
 const formatVersion = 1
 
-// checkFormat refuses a directory that a newer program wrote, and marks a fresh one.
-func checkFormat(fsys vfs.FS, dir string) error {
+// checkFormat refuses a directory that a newer program wrote, and marks one that has no mark: fresh, or written by another program
+// (foreign).
+func checkFormat(fsys vfs.FS, dir string) (foreign bool, err error) {
 	name := filepath.Join(dir, formatFile)
 	data, err := vfs.ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return vfs.WriteFileAtomic(fsys, name, fmt.Appendf(nil, "version=%d\n", formatVersion))
+		return true, vfs.WriteFileAtomic(fsys, name, fmt.Appendf(nil, "version=%d\n", formatVersion))
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "version=")
 	v, err := strconv.Atoi(text)
 	if !ok || err != nil || v < 1 {
-		return fmt.Errorf("%s: %w: want version=N, have %q", name, ErrCorrupt, clip(data))
+		return false, fmt.Errorf("%s: %w: want version=N, have %q", name, ErrCorrupt, clip(data))
 	}
 	if v > formatVersion {
-		return fmt.Errorf("%w: %s says version %d, this program knows versions up to %d; start it with the newer program that wrote it",
+		return false, fmt.Errorf("%w: %s says version %d, this program knows versions up to %d; start it with the newer program that wrote it",
 			ErrNewerFormat, name, v, formatVersion)
 	}
-	return nil
+	return false, nil
 }
 
 // properties are the lines of meta.properties.

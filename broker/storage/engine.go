@@ -160,6 +160,11 @@ func (e *Engine) create(tp TopicPartition, id TopicID, c Config) (*Log, error) {
 	if d == nil {
 		return nil, fmt.Errorf("every log directory is offline: %w", ErrStorage)
 	}
+	for _, any := range e.dirs {
+		if err := any.settle(tp); err != nil && any == d {
+			return nil, err
+		}
+	}
 	if err := d.forget(tp); err != nil {
 		return nil, err
 	}
@@ -236,11 +241,11 @@ func (e *Engine) Delete(l *Log) error {
 		e.mu.Unlock()
 	}()
 	pins := l.release()
-	l.dir.remove(l)
 	to := filepath.Join(l.dir.path, deletedDirName(l.tp))
 	if err := e.env.o.FS.Rename(l.path, to); err != nil {
 		return l.ioError("delete", err)
 	}
+	l.dir.remove(l)
 	l.dir.sweeper.discard(to, msDuration(l.Config().FileDeleteDelayMs), pins...)
 	return nil
 }
@@ -254,11 +259,11 @@ func (l *Log) release() []*file {
 		l.env.files.unpin(d.f)
 		l.env.files.drop(d.f)
 	}
-	l.dirty = nil
+	l.dirty, l.gone = nil, true
 	var files []*file
 	if v := l.view.Load(); v != nil {
 		for _, s := range *v {
-			s.w.h = nil
+			s.w.h, s.aborted.h = nil, nil
 			s.drop()
 			files = append(files, s.files()...)
 		}
@@ -350,15 +355,7 @@ func (l *Log) finish() error {
 	l.fail(ErrClosed)
 	s := l.active()
 	if l.end.Load() > l.snapAt || s.index.dirty() || s.times.dirty() || s.w.largest.timestamp > s.w.lastTime.timestamp {
-		if err := s.sealIndexes(); err != nil {
-			s.suspect.Store(true)
-			l.env.logger.Warn("could not complete indexes", "segment", s.log.path, "err", err)
-		}
-		for _, f := range []*file{&s.index.file, &s.times.file} {
-			if _, err := l.env.files.pin(f, 0); err == nil {
-				l.dirty = append(l.dirty, dirtyFile{f: f})
-			}
-		}
+		l.saveIndexes(s, (*segment).sealIndexes)
 	}
 	l.snapshot(l.end.Load())
 	if len(l.dirty) > 0 || l.dirDirty || l.newborn {

@@ -22,30 +22,47 @@ const searchBlock = 256
 // never synced except when the segment is closed.
 type entryFile struct {
 	cache *fileCache
-	file  file
 	width int
 
 	mu      sync.Mutex
+	file    *file  // replaced when the index is rebuilt
 	written int    // entries in the file
+	ragged  bool   // and a piece of one behind them, after a crash
 	tail    []byte // entries behind them, not yet in the file; only ever appended to or replaced, so readers may keep it
 }
 
 // dirty tells whether entries await being written.
 func (e *entryFile) dirty() bool {
-	_, tail := e.snapshot()
+	_, _, tail := e.snapshot()
 	return len(tail) > 0
 }
 
 // snapshot returns what a reader may look at.
-func (e *entryFile) snapshot() (written int, tail []byte) {
+func (e *entryFile) snapshot() (f *file, written int, tail []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.written, e.tail
+	return e.file, e.written, e.tail
+}
+
+// current returns the file.
+func (e *entryFile) current() *file {
+	f, _, _ := e.snapshot()
+	return f
+}
+
+// replace takes over the file and the entries of another one, whose file has this one's name by now.
+func (e *entryFile) replace(by *entryFile) {
+	f, written, tail := by.snapshot()
+	e.mu.Lock()
+	old := e.file
+	e.file, e.written, e.tail = f, written, tail
+	e.mu.Unlock()
+	e.cache.drop(old)
 }
 
 // count returns the number of entries.
 func (e *entryFile) count() int {
-	n, tail := e.snapshot()
+	_, n, tail := e.snapshot()
 	return n + len(tail)/e.width
 }
 
@@ -62,17 +79,17 @@ func (e *entryFile) add(entry []byte) {
 
 // flush writes the tail to the file.
 func (e *entryFile) flush() error {
-	written, tail := e.snapshot()
+	f, written, tail := e.snapshot()
 	if len(tail) == 0 {
 		return nil
 	}
-	h, err := e.cache.pin(&e.file, os.O_CREATE)
+	h, err := e.cache.pin(f, os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	defer e.cache.unpin(&e.file)
+	defer e.cache.unpin(f)
 	if _, err := h.WriteAt(tail, int64(written*e.width)); err != nil {
-		return fmt.Errorf("write %s: %w", e.file.path, err)
+		return fmt.Errorf("write %s: %w", f.path, err)
 	}
 	e.mu.Lock()
 	e.written += len(tail) / e.width
@@ -86,16 +103,17 @@ func (e *entryFile) seal() error {
 	if err := e.flush(); err != nil {
 		return err
 	}
-	h, err := e.cache.pin(&e.file, os.O_CREATE)
+	f, written, _ := e.snapshot()
+	h, err := e.cache.pin(f, os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	defer e.cache.unpin(&e.file)
+	defer e.cache.unpin(f)
 	size, err := h.Size()
 	if err != nil {
 		return err
 	}
-	if want := int64(e.written * e.width); size != want {
+	if want := int64(written * e.width); size != want {
 		return h.Truncate(want)
 	}
 	return nil
@@ -103,7 +121,10 @@ func (e *entryFile) seal() error {
 
 // cut keeps the first n entries.
 func (e *entryFile) cut(n int) error {
-	written, tail := e.snapshot()
+	f, written, tail := e.snapshot()
+	if n == written && len(tail) == 0 && !e.ragged {
+		return nil
+	}
 	if n > written {
 		keep := (n - written) * e.width
 		e.mu.Lock()
@@ -112,22 +133,23 @@ func (e *entryFile) cut(n int) error {
 		return nil
 	}
 	e.mu.Lock()
-	e.written, e.tail = n, nil
+	e.written, e.tail, e.ragged = n, nil, false
 	e.mu.Unlock()
-	h, err := e.cache.pin(&e.file, 0)
+	h, err := e.cache.pin(f, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer e.cache.unpin(&e.file)
+	defer e.cache.unpin(f)
 	return h.Truncate(int64(n * e.width))
 }
 
 // entryReader reads entries of one snapshot; the file stays pinned meanwhile.
 type entryReader struct {
 	e       *entryFile
+	f       *file
 	h       vfs.File
 	written int
 	tail    []byte
@@ -138,11 +160,11 @@ type entryReader struct {
 // reader pins the file if it holds entries. Call done in the end.
 func (e *entryFile) reader() (entryReader, error) {
 	r := entryReader{e: e}
-	r.written, r.tail = e.snapshot()
+	r.f, r.written, r.tail = e.snapshot()
 	if r.written == 0 {
 		return r, nil
 	}
-	h, err := e.cache.pin(&e.file, 0)
+	h, err := e.cache.pin(r.f, 0)
 	if err != nil {
 		return r, err
 	}
@@ -152,7 +174,7 @@ func (e *entryFile) reader() (entryReader, error) {
 
 func (r *entryReader) done() {
 	if r.h != nil {
-		r.e.cache.unpin(&r.e.file)
+		r.e.cache.unpin(r.f)
 	}
 }
 
@@ -188,7 +210,7 @@ func (r *entryReader) load(lo, hi int) error {
 	if n < len(r.block) {
 		r.block = r.block[:0]
 		if err == nil || errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%s is shorter than its %d entries: %w", r.e.file.path, r.written, ErrCorrupt)
+			err = fmt.Errorf("%s is shorter than its %d entries: %w", r.f.path, r.written, ErrCorrupt)
 		}
 		return err
 	}

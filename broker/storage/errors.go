@@ -16,6 +16,11 @@ var (
 	ErrOutOfOrderSequence = errors.New("out of order sequence number")
 	// ErrInvalidProducerEpoch says that a batch carries an older epoch than the producer's latest.
 	ErrInvalidProducerEpoch = errors.New("producer epoch is older than the latest")
+	// ErrInvalidTxnState says that a batch doesn't fit the producer's transaction: it opens one that the coordinator has not confirmed,
+	// or it is not transactional while one is open.
+	ErrInvalidTxnState = errors.New("batch does not fit the transaction of its producer")
+	// ErrCoordinatorFenced says that a marker comes from an older transaction coordinator than the last one.
+	ErrCoordinatorFenced = errors.New("marker of an older transaction coordinator")
 	// ErrCorrupt says that bytes read from disk are not what was written. The error names file and position.
 	ErrCorrupt = errors.New("corrupt data on disk")
 	// ErrClosed says that the log or the engine was closed or deleted.

@@ -126,14 +126,16 @@ func (f *flusher) take(now time.Time) (due []*Log, next time.Duration) {
 
 // flushing is one log's part of a round.
 type flushing struct {
-	l        *Log
-	end      int64
-	active   *segment
-	size     int64
-	cuts     int
-	files    []dirtyFile
-	dirDirty bool
-	newborn  bool
+	l         *Log
+	end       int64
+	active    *segment
+	size      int64
+	cuts      int
+	files     []dirtyFile
+	pending   []pendingSnapshot
+	dirDirty  bool
+	newborn   bool
+	snapshots bool // snapshot files are among the files
 }
 
 // flush runs one round.
@@ -268,14 +270,19 @@ func (l *Log) beginFlush() flushing {
 	defer l.mu.Unlock()
 	s := l.active()
 	if l.snapBytes >= snapshotEvery && l.Err() == nil {
+		l.saveIndexes(s, (*segment).flushIndexes)
 		l.snapshot(l.end.Load())
 	}
 	p := flushing{
-		l: l, end: l.end.Load(), active: s, size: s.size, files: l.dirty, dirDirty: l.dirDirty || l.newborn, newborn: l.newborn,
+		l: l, end: l.end.Load(), active: s, size: s.size, files: l.dirty, pending: l.pending,
+		dirDirty: l.dirDirty || l.newborn, newborn: l.newborn,
 	}
-	l.dirty, l.dirDirty, l.newborn = nil, false, false
+	l.dirty, l.pending, l.dirDirty, l.newborn = nil, nil, false, false
 	l.queued, l.urgent = false, false
-	s.w.h = nil
+	s.w.h, s.aborted.h = nil, nil
+	for _, d := range p.files {
+		p.snapshots = p.snapshots || d.transient
+	}
 	l.flushMu.Lock()
 	p.cuts = l.cuts
 	l.flushMu.Unlock()
@@ -298,13 +305,17 @@ func (l *Log) endFlush(p flushing) {
 	if ch != nil {
 		close(ch)
 	}
-	if !advanced {
-		return
+	if advanced {
+		l.dir.pointsChanged.Store(true)
+		if w != nil {
+			w.Flushed(p.end)
+		}
 	}
-	l.thinSnapshots()
-	l.dir.pointsChanged.Store(true)
-	if w != nil {
-		w.Flushed(p.end)
+	switch {
+	case len(p.pending) > 0:
+		l.writeSnapshots(p)
+	case p.snapshots:
+		l.thinSnapshots()
 	}
 }
 

@@ -32,14 +32,21 @@ type Log struct {
 
 	mu        sync.Mutex // the append lock: held across the write of an append, a roll, a truncation
 	producers *producerTable
-	dirty     []dirtyFile // files to make durable, each pinned
+	// verifications are attempts to have transactions confirmed, by producer id; guards counts them.
+	verifications map[int64]verification
+	guards        Guard
+	dirty         []dirtyFile // files to make durable, each pinned
 	dirDirty  bool        // names in the log's directory are not durable yet
 	newborn   bool        // the log's directory itself is not durable yet
 	queued    bool        // the flusher has the log on its list
 	urgent    bool        // and will flush it at once
 	snapAt    int64       // offset of the newest producer snapshot
 	snapshots []int64     // offsets of all snapshots, rising
-	snapBytes int64       // bytes appended since
+	pending   []pendingSnapshot
+	gone      bool  // deleted or closed: its files belong to somebody else
+	snapBytes int64 // bytes appended since
+
+	txns transactions // has its own lock
 
 	epochMu sync.Mutex // memory only
 	epochs  epochCache

@@ -18,6 +18,7 @@ type logDir struct {
 	env     *environment
 	id      TopicID // directory.id of meta.properties (KIP-858)
 	lock    io.Closer
+	foreign bool // another program wrote it, or nobody yet: the first segment says where a log starts
 	flusher *flusher
 	keeper  *keeper
 	sweeper *sweeper
@@ -32,11 +33,12 @@ type logDir struct {
 	mu    sync.Mutex // memory only
 	logs  map[TopicPartition]*Log
 	saved map[TopicPartition]bool // partitions that the checkpoint files on disk may name
+	gone  map[TopicPartition]bool // partitions whose directory was renamed, perhaps not durably
 }
 
 // openDir claims a directory: it is created, locked, and must be ours and of a format that we know.
-func openDir(env *environment, path string) (d *logDir, err error) {
-	d = &logDir{path: path, env: env, logs: make(map[TopicPartition]*Log), saved: make(map[TopicPartition]bool)}
+func openDir(env *environment, path string) (_ *logDir, err error) {
+	d := &logDir{path: path, env: env, logs: make(map[TopicPartition]*Log), saved: make(map[TopicPartition]bool), gone: make(map[TopicPartition]bool)}
 	if err := makeDir(env.o.FS, path); err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func openDir(env *environment, path string) (d *logDir, err error) {
 			err = errors.Join(err, d.lock.Close())
 		}
 	}()
-	if err := checkFormat(env.o.FS, path); err != nil {
+	if d.foreign, err = checkFormat(env.o.FS, path); err != nil {
 		return nil, err
 	}
 	if d.id, err = checkProperties(env.o.FS, path, env.o.ClusterID, env.o.NodeID); err != nil {
@@ -123,6 +125,7 @@ func (d *logDir) add(l *Log) {
 func (d *logDir) remove(l *Log) {
 	d.mu.Lock()
 	delete(d.logs, l.tp)
+	d.gone[l.tp] = true
 	d.mu.Unlock()
 	d.pointsChanged.Store(true)
 	d.startsChanged.Store(true)
@@ -156,6 +159,7 @@ func (d *logDir) remembers(tp TopicPartition) bool {
 type checkpoints struct {
 	points, starts, hws map[TopicPartition]int64
 	pointsLost          bool // the file of recovery points is damaged
+	startsLost          bool // the file of log start offsets is damaged
 }
 
 // readCheckpoints reads the checkpoint files. One that is damaged counts as empty: recovery then looks at everything, log start
@@ -171,7 +175,7 @@ func (d *logDir) readCheckpoints() (c checkpoints, err error) {
 		return m
 	}
 	c = checkpoints{points: read(recoveryPointFile), starts: read(logStartFile), hws: read(highWatermarkFile)}
-	c.pointsLost = c.points == nil && err == nil
+	c.pointsLost, c.startsLost = c.points == nil && err == nil, c.starts == nil && err == nil
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, m := range []map[TopicPartition]int64{c.points, c.starts, c.hws} {
@@ -189,7 +193,7 @@ func (d *logDir) writeCheckpoints(all bool, withHW bool) error {
 	}
 	return errors.Join(
 		d.writeCheckpoint(recoveryPointFile, &d.pointsChanged, all, (*Log).RecoveryPoint),
-		d.writeCheckpoint(logStartFile, &d.startsChanged, all, (*Log).startCheckpoint),
+		d.writeCheckpoint(logStartFile, &d.startsChanged, all, (*Log).Start),
 		d.writeHW(all, withHW),
 	)
 }
@@ -208,14 +212,11 @@ func (d *logDir) writeCheckpoint(name string, changed *atomic.Bool, all bool, of
 		return nil
 	}
 	offsets := make(map[TopicPartition]int64)
-	for _, l := range d.list() {
-		if off := offset(l); off > 0 {
-			offsets[l.tp] = off
-		}
-	}
 	d.mu.Lock()
-	for tp := range offsets {
-		d.saved[tp] = true
+	for tp, l := range d.logs {
+		if off := offset(l); off > 0 {
+			offsets[tp], d.saved[tp] = off, true
+		}
 	}
 	d.mu.Unlock()
 	if err := vfs.WriteFileAtomic(d.env.o.FS, filepath.Join(d.path, name), encodeOffsets(offsets)); err != nil {
@@ -224,6 +225,23 @@ func (d *logDir) writeCheckpoint(name string, changed *atomic.Bool, all bool, of
 			return fmt.Errorf("%w: %w", ErrNoSpace, err)
 		}
 		d.goOffline(err)
+		return d.offlineErr()
+	}
+	return nil
+}
+
+// settle makes sure that an earlier log of the partition doesn't come back after a power cut, beside a new one.
+func (d *logDir) settle(tp TopicPartition) error {
+	d.mu.Lock()
+	gone := d.gone
+	if !gone[tp] {
+		d.mu.Unlock()
+		return nil
+	}
+	d.gone = make(map[TopicPartition]bool)
+	d.mu.Unlock()
+	if err := d.env.o.FS.SyncDir(d.path); err != nil {
+		d.goOffline(fmt.Errorf("sync %s: %w", d.path, err))
 		return d.offlineErr()
 	}
 	return nil

@@ -19,17 +19,13 @@ import (
 // point, bytes that were on disk are gone or changed: the log becomes read-only and nothing is touched. Otherwise the rest was in
 // doubt anyway and is cut off; if there are whole batches in it, they are moved to .cut files.
 func (r *recovery) mend(i int, pos int64, cause error) error {
-	keep := i + 1
-	if pos == 0 && i > 0 {
-		keep = i
+	keep, tail := i+1, pos
+	if r.segs[i].base > r.end { // what should come before it is missing
+		keep, tail = i, r.segs[i-1].size
 	}
 	rest := r.segs[keep:]
 	r.segs = r.segs[:keep]
 	last := r.segs[keep-1]
-	tail := last.size
-	if keep == i+1 {
-		tail = pos
-	}
 	damaged, err := r.damage(last, tail, rest)
 	if err != nil {
 		return err
@@ -147,7 +143,7 @@ func (r *recovery) cutSegment(s *segment) error {
 		return err
 	}
 	r.l.recovery.Cut += s.size
-	return removeAll(fsys, s.index.file.path, s.times.file.path)
+	return removeAll(fsys, s.index.current().path, s.times.current().path, s.aborted.file.path)
 }
 
 // cutName returns an unused name for a .cut file.

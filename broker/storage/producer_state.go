@@ -3,6 +3,8 @@ package storage
 import (
 	"fmt"
 	"math"
+
+	"moldau/broker/record"
 )
 
 // producerBatches is how many of a producer's last batches are remembered, as many as a client may have in flight.
@@ -70,11 +72,15 @@ func (e *producerEntry) remember(b producerBatch) {
 	e.n++
 }
 
-// producerAppend is one batch of a producer, as the header tells.
+// producerAppend is one batch of a producer, as the header tells. marker is what its control record says, if it has one.
 type producerAppend struct {
-	id         int64
-	epoch      int16
-	control    bool
+	id            int64
+	epoch         int16
+	transactional bool
+	control       bool
+	marker        *record.EndMarker
+	// version is the version of the protocol that a marker follows; 2 moves the epoch on with each transaction.
+	version int16
 	baseSeq    int32
 	lastSeq    int32
 	baseOffset int64
@@ -122,6 +128,43 @@ func (t *producerTable) check(b producerAppend) (dup producerBatch, isDup bool, 
 	return dup, false, nil
 }
 
+// find returns the remembered batch that b is a duplicate of.
+func (t *producerTable) find(b producerAppend) (producerBatch, bool) {
+	if e := t.entries[b.id]; e != nil {
+		return e.duplicate(b)
+	}
+	return producerBatch{}, false
+}
+
+// inTransaction tells whether a producer has a transaction open in an epoch.
+func (t *producerTable) inTransaction(id int64, epoch int16) bool {
+	e := t.entries[id]
+	return e != nil && e.txnFirstOffset != noOffset && e.epoch == epoch
+}
+
+// checkTransaction refuses what is not transactional while a transaction of the producer is open.
+func (t *producerTable) checkTransaction(b producerAppend) error {
+	if e := t.entries[b.id]; e != nil && e.txnFirstOffset != noOffset && !b.transactional {
+		return fmt.Errorf("producer %d has a transaction open since %d and sends a batch outside of it: %w", b.id, e.txnFirstOffset, ErrInvalidTxnState)
+	}
+	return nil
+}
+
+// checkMarker decides on a marker: an older coordinator is fenced. Where each transaction has its epoch, a marker that has the epoch of
+// an open transaction is a late one of the transaction before.
+func (t *producerTable) checkMarker(b producerAppend) error {
+	e := t.entries[b.id]
+	switch {
+	case e == nil || b.marker == nil:
+		return nil
+	case e.coordinatorEpoch > b.marker.CoordinatorEpoch:
+		return fmt.Errorf("marker for producer %d of coordinator epoch %d, the latest is %d: %w", b.id, b.marker.CoordinatorEpoch, e.coordinatorEpoch, ErrCoordinatorFenced)
+	case b.version >= 2 && e.txnFirstOffset != noOffset && b.epoch <= e.epoch:
+		return fmt.Errorf("marker for producer %d in the epoch %d of an open transaction: %w", b.id, b.epoch, ErrInvalidProducerEpoch)
+	}
+	return nil
+}
+
 // checkEpoch decides on a coordinator's batch: only the epoch counts.
 func (t *producerTable) checkEpoch(b producerAppend) error {
 	if e := t.entries[b.id]; e != nil && b.epoch < e.epoch {
@@ -137,18 +180,42 @@ func (t *producerTable) partial(id int64) bool {
 	return e != nil && e.partial
 }
 
+// applied is what a batch does to the transactions of a log.
+type applied struct {
+	began bool
+	ended bool
+	txn   endedTxn // the transaction that ended
+}
+
 // apply notes a batch that was appended, or that was found in the log.
-func (t *producerTable) apply(b producerAppend, nowMs int64) {
+func (t *producerTable) apply(b producerAppend, nowMs int64) (a applied) {
+	if b.control && b.marker == nil {
+		return a // compaction took the marker, because nothing of its transaction is left
+	}
 	e := t.touch(b.id, nowMs)
 	if e.epoch != b.epoch {
 		e.epoch, e.n, e.partial = b.epoch, 0, false
 	}
-	if b.control {
-		e.lastTimestamp = b.timestamp
-		return
-	}
 	e.lastTimestamp = b.timestamp
+	if b.control {
+		a.txn, a.ended = t.endOf(b)
+		e.txnFirstOffset, e.coordinatorEpoch = noOffset, b.marker.CoordinatorEpoch
+		return a
+	}
+	if b.transactional && e.txnFirstOffset == noOffset {
+		e.txnFirstOffset, a.began = b.baseOffset, true
+	}
 	e.remember(producerBatch{b.baseOffset, b.lastOffset, b.timestamp, b.baseSeq, b.lastSeq})
+	return a
+}
+
+// endOf returns the open transaction that a marker ends.
+func (t *producerTable) endOf(b producerAppend) (endedTxn, bool) {
+	e := t.entries[b.id]
+	if e == nil || e.txnFirstOffset == noOffset || b.marker == nil {
+		return endedTxn{}, false
+	}
+	return endedTxn{producer: b.id, first: e.txnFirstOffset, last: b.baseOffset, aborted: !b.marker.Commit}, true
 }
 
 // complete puts batches that were found in the log before the snapshot's batch in front of it. found is in log order and ends with the
@@ -166,16 +233,15 @@ func (t *producerTable) complete(id int64, found []producerBatch) {
 	e.n = int8(copy(e.batches[:], found)) //nolint:gosec // at most producerBatches
 }
 
-// touch returns the entry of a producer as the one seen last, made if missing. The one idle longest goes if there are too many.
+// touch returns the entry of a producer as the one seen last, made if missing. The one idle longest goes if there are too many, unless
+// it has a transaction open.
 func (t *producerTable) touch(id, nowMs int64) *producerEntry {
 	e := t.entries[id]
 	if e == nil {
 		if t.entries == nil {
 			t.entries = make(map[int64]*producerEntry)
 		}
-		for len(t.entries) >= t.max {
-			t.remove(t.ring.newer)
-		}
+		t.makeRoom()
 		e = &producerEntry{id: id, epoch: noProducerEpoch, coordinatorEpoch: -1, txnFirstOffset: noOffset, lastTimestamp: -1}
 		t.entries[id] = e
 	} else {
@@ -187,17 +253,32 @@ func (t *producerTable) touch(id, nowMs int64) *producerEntry {
 	return e
 }
 
+// makeRoom forgets the producers idle longest until there is room for one more.
+func (t *producerTable) makeRoom() {
+	for e := t.ring.newer; e != &t.ring && len(t.entries) >= t.max; {
+		next := e.newer
+		if e.txnFirstOffset == noOffset {
+			t.remove(e)
+		}
+		e = next
+	}
+}
+
 func (t *producerTable) remove(e *producerEntry) {
 	e.newer.older, e.older.newer = e.older, e.newer
 	delete(t.entries, e.id)
 }
 
-// expire forgets producers that wrote nothing for ttlMs, and tells how many.
+// expire forgets producers that wrote nothing for ttlMs and have no transaction open, and tells how many.
 func (t *producerTable) expire(nowMs, ttlMs int64) int {
 	n := 0
-	for e := t.ring.newer; e != &t.ring && nowMs-e.seenMs >= ttlMs; e = t.ring.newer {
-		t.remove(e)
-		n++
+	for e := t.ring.newer; e != &t.ring && nowMs-e.seenMs >= ttlMs; {
+		next := e.newer
+		if e.txnFirstOffset == noOffset {
+			t.remove(e)
+			n++
+		}
+		e = next
 	}
 	return n
 }

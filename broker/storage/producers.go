@@ -31,11 +31,12 @@ func (l *Log) Producers() []ProducerState {
 	return out
 }
 
-// ExpireProducers forgets producers that wrote nothing for ttl, and returns how many. Time counts from when this process last heard of
+// ExpireProducers forgets producers that wrote nothing for ttl and have no transaction open, and returns how many. Time counts from when this process last heard of
 // a producer, not by its records' timestamps, which may be old.
 func (l *Log) ExpireProducers(now time.Time, ttl time.Duration) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.expireVerifications(now.UnixMilli(), ttl.Milliseconds())
 	return l.producers.expire(now.UnixMilli(), ttl.Milliseconds())
 }
 

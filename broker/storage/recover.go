@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func (e *Engine) loadAll(ctx context.Context, d *logDir, parts []TopicPartition,
 		wg.Go(func() {
 			for tp := range work {
 				l, err := recoverLog(e.env, d, tp, found{
-					point: known.points[tp], start: known.starts[tp], hw: known.hws[tp], clean: clean, lost: known.pointsLost,
+					point: known.points[tp], start: known.starts[tp], hw: known.hws[tp], clean: clean, lost: known.pointsLost, startLost: known.startsLost || d.foreign,
 				})
 				mu.Lock()
 				if err == nil && l != nil {
@@ -113,7 +114,9 @@ func (d *logDir) syncLoaded() error {
 		}
 		for _, s := range l.segments() {
 			if s.w.unsynced {
-				jobs = append(jobs, func() error { return l.syncFound(s) })
+				for _, f := range s.files() {
+					jobs = append(jobs, func() error { return l.syncFound(f) })
+				}
 			}
 		}
 		jobs = append(jobs, func() error { return d.env.o.FS.SyncDir(l.path) })
@@ -122,12 +125,16 @@ func (d *logDir) syncLoaded() error {
 	return inParallel(syncWorkers, jobs)
 }
 
-func (l *Log) syncFound(s *segment) error {
-	if _, err := l.env.files.pin(&s.log, 0); err != nil {
+// syncFound makes one file durable. An index without entries may have none.
+func (l *Log) syncFound(f *file) error {
+	if _, err := l.env.files.pin(f, 0); err != nil {
+		if isNotExist(err) {
+			return nil
+		}
 		return err
 	}
-	defer l.env.files.unpin(&s.log)
-	return s.log.sync()
+	defer l.env.files.unpin(f)
+	return f.sync()
 }
 
 // found is what the checkpoints say of a log.
@@ -137,6 +144,8 @@ type found struct {
 	hw    int64 // high watermark
 	clean bool  // the directory was closed cleanly
 	lost  bool  // the recovery point is unknown: everything is checked, and damage may lie anywhere
+
+	startLost bool // the log start offset is unknown: the first segment says it
 }
 
 // recovery is the work on one log.
@@ -145,6 +154,8 @@ type recovery struct {
 	found     found
 	segs      []*segment
 	snapshots []int64
+	loaded    int64        // offset of the snapshot that the table of producers holds, 0 if none
+	proof     int64        // everything below is on disk, says the newest good snapshot of ours
 	epochs    []epochEntry // seen in what was checked
 	end       int64
 	buf       []byte
@@ -224,8 +235,8 @@ func (r *recovery) list() error {
 
 // adoptIndex takes an index file as it is: a missing or torn one of a segment with batches will be rebuilt before it is used.
 func (s *segment) adoptIndex(e *entryFile, sizes map[string]int64) {
-	size, ok := sizes[filepath.Base(e.file.path)]
-	e.written = int(size / int64(e.width))
+	size, ok := sizes[filepath.Base(e.current().path)]
+	e.written, e.ragged = int(size/int64(e.width)), size%int64(e.width) != 0
 	if s.size > 0 && (!ok || size%int64(e.width) != 0) {
 		s.suspect.Store(true)
 	}
@@ -319,8 +330,17 @@ func (r *recovery) check() error {
 		r.segs, r.end = []*segment{s}, s.base
 		return nil
 	}
+	if err := r.checkFirst(); err != nil {
+		return err
+	}
+	if err := r.pickSnapshot(math.MaxInt64); err != nil {
+		return err
+	}
+	if !r.l.dir.foreign {
+		r.proof = r.loaded
+	}
 	first := segmentFor(r.segs, r.found.point)
-	if !r.found.clean && first > 0 && r.segs[first].base >= r.found.point {
+	if !r.found.clean && first > 0 && r.segs[first].base > r.proof {
 		r.segs[first-1].suspect.Store(true) // its last index entries may not have reached the disk
 	}
 	for i := first; i < len(r.segs); i++ {
@@ -345,6 +365,33 @@ func (r *recovery) check() error {
 			}
 		}
 	}
+	return nil
+}
+
+// checkFirst compares the first segment with the log start offset. Segments below it were deleted; a power cut brought them back.
+// If the first segment begins above it, the one before is missing.
+func (r *recovery) checkFirst() error {
+	for len(r.segs) > 1 && r.segs[1].base <= r.found.start {
+		r.l.discardSegment(r.segs[0])
+		r.segs = r.segs[1:]
+	}
+	base := r.segs[0].base
+	if base <= r.found.start {
+		return nil
+	}
+	if r.found.startLost {
+		r.found.start = base
+		return nil
+	}
+	if r.found.point > r.found.start {
+		return r.damaged("the first segment begins at %d, the log at %d, and the recovery point is %d", base, r.found.start, r.found.point)
+	}
+	s, err := r.l.createSegment(r.found.start) // what was in it never became durable, and neither did what follows
+	if err != nil {
+		return err
+	}
+	r.segs = append([]*segment{s}, r.segs...)
+	s.next = base
 	return nil
 }
 
@@ -393,8 +440,7 @@ func (r *recovery) noteEpoch(epoch int32, offset int64) {
 func (r *recovery) begin(s *segment, h vfs.File, first bool) (pos int64, err error) {
 	r.end = s.base
 	if first {
-		if hint, ok := s.indexed(r.found.point); ok && r.trusted(s, h, hint) {
-			r.end = s.base // raised by the first batch
+		if hint, ok := s.indexed(r.indexedTo()); ok && r.trusted(s, h, hint) {
 			if err := s.keepIndexes(hint, r.found.clean); err == nil {
 				return hint.pos, nil
 			} else if !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
@@ -404,6 +450,14 @@ func (r *recovery) begin(s *segment, h vfs.File, first bool) (pos int64, err err
 	}
 	s.suspect.Store(false)
 	return 0, s.resetIndexes()
+}
+
+// indexedTo returns the offset up to which the index files are known to be on disk: a snapshot is only written when they are.
+func (r *recovery) indexedTo() int64 {
+	if r.found.clean {
+		return r.found.point
+	}
+	return min(r.proof, r.found.point) - 1
 }
 
 // trusted tells whether an index entry really names a batch, and whether the entries before it rise.

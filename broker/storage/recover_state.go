@@ -33,7 +33,7 @@ func (r *recovery) restart() error {
 	l := r.l
 	for _, s := range r.segs {
 		s.drop()
-		if err := removeAll(l.env.o.FS, s.log.path, s.index.file.path, s.times.file.path); err != nil {
+		if err := removeAll(l.env.o.FS, s.log.path, s.index.current().path, s.times.current().path, s.aborted.file.path); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (r *recovery) recoverEpochs() error {
 			l.epochs.assign(e.epoch, e.start)
 		}
 	}
-	l.epochs.truncateEnd(r.end)
+	l.epochs.truncateEnd(r.end + 1) // a leader may have begun its epoch at the end and written nothing yet
 	l.epochs.truncateStart(l.start.Load())
 	out := encodeEpochs(l.epochs.entries)
 	if missing && len(l.epochs.entries) == 0 || slices.Equal(out, data) {
@@ -129,22 +129,13 @@ func (r *recovery) epochsFromLog() error {
 func (r *recovery) recoverProducers() error {
 	l := r.l
 	now := l.env.nowMs()
+	if err := r.pickSnapshot(r.end); err != nil {
+		return err
+	}
 	from := l.start.Load()
-	for i := len(r.snapshots) - 1; i >= 0; i-- {
-		off := r.snapshots[i]
-		name := segmentPath(l.path, off, snapshotSuffix)
-		good, err := r.loadSnapshot(name, off, now)
-		if err != nil {
-			return err
-		}
-		if good {
-			from, l.snapAt = off, off
-			l.snapshots = append(l.snapshots, r.snapshots[:i+1]...)
-			break
-		}
-		if err := removeAll(l.env.o.FS, name); err != nil {
-			return err
-		}
+	if n := len(r.snapshots); n > 0 {
+		from = r.snapshots[n-1]
+		l.snapAt, l.snapshots = from, r.snapshots
 	}
 	return l.walkHeaders(l.segments(), from, func(w *walker) bool {
 		l.snapBytes += w.size
@@ -155,15 +146,41 @@ func (r *recovery) recoverProducers() error {
 	})
 }
 
-func (r *recovery) loadSnapshot(name string, off, nowMs int64) (bool, error) {
-	if off > r.end {
-		return false, nil
+// pickSnapshot loads the newest good snapshot up to offset end into the log's table of producers, and removes all newer ones.
+func (r *recovery) pickSnapshot(end int64) error {
+	l := r.l
+	for n := len(r.snapshots); n > 0; n = len(r.snapshots) {
+		off := r.snapshots[n-1]
+		if off <= end && r.loaded == off {
+			return nil
+		}
+		if off <= end {
+			good, err := r.loadSnapshot(off)
+			if err != nil {
+				return err
+			}
+			if good {
+				r.loaded = off
+				return nil
+			}
+		}
+		if err := removeAll(l.env.o.FS, segmentPath(l.path, off, snapshotSuffix)); err != nil {
+			return err
+		}
+		r.snapshots = r.snapshots[:n-1]
 	}
+	l.producers.clear()
+	r.loaded = 0
+	return nil
+}
+
+func (r *recovery) loadSnapshot(off int64) (bool, error) {
+	name := segmentPath(r.l.path, off, snapshotSuffix)
 	data, err := vfs.ReadFile(r.l.env.o.FS, name)
 	if err != nil {
 		return false, err
 	}
-	if err := decodeSnapshot(r.l.producers, data, nowMs); err != nil {
+	if err := decodeSnapshot(r.l.producers, data, r.l.env.nowMs()); err != nil {
 		r.l.env.logger.Warn("producer snapshot is damaged and not used", "file", name, "err", err)
 		return false, nil
 	}

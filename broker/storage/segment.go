@@ -63,6 +63,8 @@ type segment struct {
 	log   file
 	index offsetIndex
 	times timeIndex
+	// aborted is the transaction index.
+	aborted abortedIndex
 
 	// suspect says that an index proved wrong or was missing: it is not used until Log.repair has rebuilt it.
 	suspect atomic.Bool
@@ -98,10 +100,11 @@ type writerState struct {
 func newSegment(cache *fileCache, dir string, base int64) *segment {
 	s := &segment{cache: cache, base: base, next: base}
 	s.log.path = segmentPath(dir, base, logSuffix)
-	s.index.entryFile = entryFile{cache: cache, width: offsetEntryLen, file: file{path: segmentPath(dir, base, indexSuffix)}}
+	s.index.entryFile = entryFile{cache: cache, width: offsetEntryLen, file: &file{path: segmentPath(dir, base, indexSuffix)}}
 	s.index.base = base
-	s.times.entryFile = entryFile{cache: cache, width: timeEntryLen, file: file{path: segmentPath(dir, base, timeSuffix)}}
+	s.times.entryFile = entryFile{cache: cache, width: timeEntryLen, file: &file{path: segmentPath(dir, base, timeSuffix)}}
 	s.times.base = base
+	s.aborted.cache, s.aborted.file = cache, &file{path: segmentPath(dir, base, txnSuffix)}
 	s.largest = timestampOffset{-1, base}
 	s.w.largest, s.w.lastTime = s.largest, s.largest
 	s.w.firstMs = -1
@@ -156,6 +159,9 @@ func (s *segment) publish(next, size, nowMs int64) {
 	s.appended.add(mark{next, size})
 	s.mu.Unlock()
 }
+
+// flushIndexes writes the entries that are in memory only.
+func (s *segment) flushIndexes() error { return errors.Join(s.index.flush(), s.times.flush()) }
 
 // sealIndexes completes the indexes at the end of the segment's active life: a last time entry, and files that end with the last entry.
 func (s *segment) sealIndexes() error {
@@ -255,7 +261,8 @@ func (s *segment) walkBorder(h vfs.File, from, want, limit int64) (pos, nextOffs
 	}
 }
 
-// largestTimestamp returns the segment's largest timestamp, from the last time index entry for a segment that was found at start.
+// largestTimestamp returns the segment's largest timestamp, from the last time index entry for a segment that was found at start. The
+// entry is compared with the batch it names: records must not be deleted for a flipped bit.
 func (s *segment) largestTimestamp() (timestampOffset, error) {
 	s.mu.Lock()
 	t, known := s.largest, s.largestKnown
@@ -264,21 +271,42 @@ func (s *segment) largestTimestamp() (timestampOffset, error) {
 		return t, nil
 	}
 	t, found, err := s.times.newest()
+	if err == nil && found {
+		found, err = s.verifyTime(t)
+	} else if err == nil {
+		t, found = timestampOffset{-1, s.base}, true
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) {
 		return t, err
 	}
-	if err != nil {
+	if err != nil || !found {
 		s.suspect.Store(true)
+		return timestampOffset{-1, s.base}, nil
 	}
-	if !found {
-		t = timestampOffset{-1, s.base}
-	}
-	s.mu.Lock()
-	if err == nil && !s.suspect.Load() {
+	if !s.suspect.Load() {
+		s.mu.Lock()
 		s.largest, s.largestKnown = t, true
+		s.mu.Unlock()
 	}
-	s.mu.Unlock()
 	return t, nil
+}
+
+// verifyTime tells whether there is a batch with the last offset and the largest timestamp that an entry of the time index says.
+func (s *segment) verifyTime(t timestampOffset) (bool, error) {
+	h, err := s.cache.pin(&s.log, 0)
+	if err != nil {
+		return false, err
+	}
+	defer s.cache.unpin(&s.log)
+	_, size := s.bounds()
+	pos, ok, err := s.locate(h, t.offset, size)
+	if err != nil || !ok {
+		return false, err
+	}
+	w := walk(h, s.log.path, pos, size)
+	defer w.done()
+	ok, err = w.next()
+	return ok && w.hdr.MaxTimestamp() == t.timestamp && w.hdr.LastOffset() == t.offset, err
 }
 
 // drop closes the segment's files for good.
@@ -288,6 +316,11 @@ func (s *segment) drop() {
 	}
 }
 
+// files returns the files of the segment, as far as they exist for sure or may.
 func (s *segment) files() []*file {
-	return []*file{&s.log, &s.index.file, &s.times.file}
+	out := []*file{&s.log, s.index.current(), s.times.current()}
+	if s.aborted.exists.Load() {
+		out = append(out, s.aborted.file)
+	}
+	return out
 }

@@ -46,6 +46,13 @@ func (s *sweeper) discard(path string, delay time.Duration, pins ...*file) {
 func (s *sweeper) stop() {
 	close(s.quit)
 	<-s.done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.queue {
+		for _, f := range t.pins {
+			s.dir.env.files.drop(f)
+		}
+	}
 }
 
 func (s *sweeper) run() {

@@ -44,14 +44,6 @@ func (l *Log) forgetEpochs(start int64) {
 	l.epochMu.Unlock()
 }
 
-// startCheckpoint is what log-start-offset-checkpoint names: nothing where the first segment says the same.
-func (l *Log) startCheckpoint() int64 {
-	if start := l.start.Load(); start > l.segments()[0].base {
-		return start
-	}
-	return 0
-}
-
 // Retain deletes the segments at the beginning of the log that retention.ms and retention.bytes let go, or that lie below the log start
 // offset. Only records below the high watermark (SetHighWatermark) are ever deleted. It returns the number of segments. Their files
 // are renamed at once and removed after file.delete.delay.ms.
@@ -82,6 +74,9 @@ func (l *Log) Retain(now time.Time) (deleted int, err error) {
 		if _, err := l.roll(l.end.Load()); err != nil {
 			return 0, err
 		}
+	}
+	if err := l.advance(n); err != nil {
+		return 0, fmt.Errorf("retain %s: %w", l.tp, err)
 	}
 	l.dropSegments(n, why)
 	return n, nil
@@ -114,15 +109,26 @@ func (l *Log) retainState(now time.Time) (retainState, error) {
 	return s, nil
 }
 
+// advance moves the log start offset over the first n segments, durably: recovery can then tell segments that were deleted from
+// segments that were lost. The names of those that stay must be durable before, too. The caller holds mu.
+func (l *Log) advance(n int) error {
+	if l.dirDirty {
+		if err := l.env.o.FS.SyncDir(l.path); err != nil {
+			return l.ioError("sync", err)
+		}
+	}
+	if first := l.segments()[n].base; first > l.start.Load() {
+		l.start.Store(first)
+		l.dir.startsChanged.Store(true)
+	}
+	return l.dir.keeper.checkpoint(false)
+}
+
 // dropSegments takes the first n segments out of the log. The caller holds mu.
 func (l *Log) dropSegments(n int, why string) {
 	segs := l.segments()
 	gone, rest := segs[:n], append([]*segment(nil), segs[n:]...)
 	l.view.Store(&rest)
-	if first := rest[0].base; first > l.start.Load() {
-		l.start.Store(first)
-	}
-	l.dir.startsChanged.Store(true)
 	l.forgetEpochs(l.start.Load())
 	bytes := int64(0)
 	for _, s := range gone {
@@ -162,12 +168,4 @@ func (l *Log) discardSnapshots(offset int64) {
 		l.removeSnapshot(off)
 	}
 	l.snapshots = kept
-}
-
-// removeSnapshot removes a snapshot file. It must be gone before another one of the same offset may be written.
-func (l *Log) removeSnapshot(offset int64) {
-	path := segmentPath(l.path, offset, snapshotSuffix)
-	if err := removeAll(l.env.o.FS, path); err != nil {
-		l.env.logger.Warn("could not remove a producer snapshot", "file", path, "err", err)
-	}
 }

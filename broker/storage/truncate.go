@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -92,10 +93,17 @@ func (l *Log) cutAt(segs []*segment, i int, pos, next int64) error {
 		l.forgetDirty(gone)
 		l.discardSegment(gone)
 	}
+	l.removeSnapshotsFrom(next)
+	// Nothing of what was cut may come back beside what is appended next.
+	if err := l.env.o.FS.SyncDir(l.path); err != nil {
+		return err
+	}
 	if err := s.truncate(pos, next); err != nil {
 		return err
 	}
-	l.dirDirty = true
+	if err := s.w.h.Sync(); err != nil {
+		return err
+	}
 	if err := l.rebuildIndexes(s); err != nil {
 		s.suspect.Store(true)
 		return err
@@ -117,29 +125,20 @@ func (s *segment) truncate(pos, next int64) error {
 func (l *Log) forgetDirty(s *segment) {
 	kept := l.dirty[:0]
 	for _, d := range l.dirty {
-		if d.f == &s.log || d.f == &s.index.file || d.f == &s.times.file {
+		if slices.Contains(s.files(), d.f) {
 			l.env.files.unpin(d.f)
 			continue
 		}
 		kept = append(kept, d)
 	}
 	l.dirty = kept
-	s.w.h = nil
+	s.w.h, s.aborted.h = nil, nil
 }
 
 // rewindProducers makes producer state what it was at end: from the last snapshot before, and the batches behind it.
 func (l *Log) rewindProducers(end int64) error {
-	kept := l.snapshots[:0]
-	for _, off := range l.snapshots {
-		if off > end {
-			l.removeSnapshot(off)
-			continue
-		}
-		kept = append(kept, off)
-	}
-	r := &recovery{l: l, segs: l.segments(), snapshots: kept, end: end}
+	r := &recovery{l: l, segs: l.segments(), snapshots: l.snapshots, end: end}
 	l.snapshots, l.snapAt, l.snapBytes = nil, 0, 0
-	l.producers.clear()
 	if err := r.recoverProducers(); err != nil {
 		return l.readError("truncate", err)
 	}

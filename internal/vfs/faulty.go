@@ -52,8 +52,9 @@ func (o Op) Mutates() bool {
 	switch o {
 	case OpCreate, OpWrite, OpTruncate, OpPreallocate, OpSync, OpSyncDir, OpSyncFS, OpRename, OpRemove, OpMkdir, OpLock:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Call is one operation about to be made.

@@ -116,9 +116,10 @@ type faultyFile struct {
 	fs *Faulty
 }
 
-// Fd says that there is none: sendfile would go past the faults.
+// Fd implements File. There is none: sendfile would go past the faults.
 func (f *faultyFile) Fd() (uintptr, bool) { return 0, false }
 
+// ReadAt implements File.
 func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	v := f.fs.before(OpRead, f.Name())
 	if v.err != nil {
@@ -132,6 +133,7 @@ func (f *faultyFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// WriteAt implements File.
 func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 	v := f.fs.before(OpWrite, f.Name())
 	switch {
@@ -163,6 +165,7 @@ func (f *faultyFile) writeWithin(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// Truncate implements File.
 func (f *faultyFile) Truncate(size int64) error {
 	if err := f.fs.before(OpTruncate, f.Name()).err; err != nil {
 		return err
@@ -178,6 +181,7 @@ func (f *faultyFile) Truncate(size int64) error {
 	return nil
 }
 
+// Preallocate implements File.
 func (f *faultyFile) Preallocate(off, n int64) error {
 	if err := f.fs.before(OpPreallocate, f.Name()).err; err != nil {
 		return err
@@ -185,6 +189,7 @@ func (f *faultyFile) Preallocate(off, n int64) error {
 	return f.File.Preallocate(off, n)
 }
 
+// Sync implements File.
 func (f *faultyFile) Sync() error {
 	if err := f.fs.before(OpSync, f.Name()).err; err != nil {
 		return err

@@ -243,7 +243,8 @@ func (m *MemFS) SyncDir(name string) error {
 	for i, op := range m.pending {
 		upTo, ok := settled[op.node]
 		mine := op.to == node || op.from == node
-		if !mine && !(op.node != nil && ok && i < upTo) {
+		covered := op.node != nil && ok && i < upTo
+		if !mine && !covered {
 			kept = append(kept, op)
 		}
 	}
@@ -304,6 +305,7 @@ type memLock struct {
 	once sync.Once
 }
 
+// Close gives the lock back.
 func (l *memLock) Close() error {
 	err := fmt.Errorf("unlock: %w", fs.ErrClosed)
 	l.once.Do(func() {

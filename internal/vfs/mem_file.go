@@ -17,10 +17,13 @@ type memFile struct {
 	closed atomic.Bool
 }
 
+// Name implements File.
 func (f *memFile) Name() string { return f.name }
 
+// Fd implements File.
 func (f *memFile) Fd() (uintptr, bool) { return 0, false }
 
+// Close implements File.
 func (f *memFile) Close() error {
 	if f.closed.Swap(true) {
 		return pathError("close", f.name, fs.ErrClosed)
@@ -41,6 +44,7 @@ func (f *memFile) usable(off int64, write bool) error {
 	return nil
 }
 
+// ReadAt implements File.
 func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	if err := f.usable(off, false); err != nil {
 		return 0, pathError("read", f.name, err)
@@ -61,6 +65,7 @@ func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// WriteAt implements File.
 func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.usable(off, true); err != nil {
 		return 0, pathError("write", f.name, err)
@@ -75,6 +80,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// Size implements File.
 func (f *memFile) Size() (int64, error) {
 	if f.closed.Load() {
 		return 0, pathError("stat", f.name, fs.ErrClosed)
@@ -84,6 +90,7 @@ func (f *memFile) Size() (int64, error) {
 	return int64(len(f.node.content.data)), nil
 }
 
+// Truncate implements File.
 func (f *memFile) Truncate(size int64) error {
 	if err := f.usable(size, true); err != nil {
 		return pathError("truncate", f.name, err)
@@ -95,10 +102,12 @@ func (f *memFile) Truncate(size int64) error {
 	return nil
 }
 
+// Preallocate implements File.
 func (f *memFile) Preallocate(off, n int64) error {
 	return pathError("fallocate", f.name, f.usable(min(off, n), true))
 }
 
+// Sync implements File.
 func (f *memFile) Sync() error {
 	if f.closed.Load() {
 		return pathError("fdatasync", f.name, fs.ErrClosed)

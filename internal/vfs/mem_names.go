@@ -61,11 +61,7 @@ func (op *dirOp) unlink(in map[string]*memNode, name string) {
 // move that is missing.
 func settle(ops []dirOp, i int, view names) {
 	for _, earlier := range ops[:i] {
-		if ops[i].node == nil || earlier.node != ops[i].node {
-			continue
-		}
-		earlier.unlink(view(earlier.to), earlier.toName)
-		if earlier.from != nil {
+		if ops[i].node != nil && earlier.node == ops[i].node && earlier.from != nil {
 			earlier.unlink(view(earlier.from), earlier.fromName)
 		}
 	}
@@ -146,9 +142,20 @@ type memInfo struct {
 	modTime time.Time
 }
 
-func (i memInfo) Name() string       { return i.name }
-func (i memInfo) Size() int64        { return i.size }
-func (i memInfo) Mode() fs.FileMode  { return i.mode }
+// Name implements fs.FileInfo.
+func (i memInfo) Name() string { return i.name }
+
+// Size implements fs.FileInfo.
+func (i memInfo) Size() int64 { return i.size }
+
+// Mode implements fs.FileInfo.
+func (i memInfo) Mode() fs.FileMode { return i.mode }
+
+// ModTime implements fs.FileInfo: a count of changes, not a time of day.
 func (i memInfo) ModTime() time.Time { return i.modTime }
-func (i memInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i memInfo) Sys() any           { return nil }
+
+// IsDir implements fs.FileInfo.
+func (i memInfo) IsDir() bool { return i.mode.IsDir() }
+
+// Sys implements fs.FileInfo.
+func (i memInfo) Sys() any { return nil }

@@ -17,10 +17,12 @@ var OS FS = osFS{}
 
 type osFS struct{}
 
+// Open implements FS.
 func (osFS) Open(name string) (File, error) {
 	return osFS{}.OpenFile(name, os.O_RDONLY, 0)
 }
 
+// OpenFile implements FS.
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if flag&os.O_APPEND != 0 {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EINVAL}
@@ -32,21 +34,35 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return &osFile{f}, nil
 }
 
-func (osFS) Remove(name string) error                     { return os.Remove(name) }
-func (osFS) RemoveAll(name string) error                  { return os.RemoveAll(name) }
-func (osFS) Rename(oldname, newname string) error         { return os.Rename(oldname, newname) }
-func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
-func (osFS) ReadDir(name string) ([]fs.DirEntry, error)   { return os.ReadDir(name) }
-func (osFS) Stat(name string) (fs.FileInfo, error)        { return os.Stat(name) }
+// Remove implements FS.
+func (osFS) Remove(name string) error { return os.Remove(name) }
 
+// RemoveAll implements FS.
+func (osFS) RemoveAll(name string) error { return os.RemoveAll(name) }
+
+// Rename implements FS.
+func (osFS) Rename(oldname, newname string) error { return os.Rename(oldname, newname) }
+
+// MkdirAll implements FS.
+func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+
+// ReadDir implements FS.
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+// Stat implements FS.
+func (osFS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// SyncDir implements FS.
 func (osFS) SyncDir(name string) error {
 	return withDir(name, func(d *os.File) error { return d.Sync() })
 }
 
+// SyncFS implements FS.
 func (osFS) SyncFS(name string) error {
 	return withDir(name, syncfs)
 }
 
+// Lock implements FS.
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // a file system opens what it is told to
 	if err != nil {
@@ -59,6 +75,7 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
+// Usage implements FS.
 func (osFS) Usage(name string) (Usage, error) {
 	u, err := statfs(name)
 	if err != nil {
@@ -81,13 +98,25 @@ func withDir(name string, call func(*os.File) error) error {
 
 type osFile struct{ f *os.File }
 
-func (o *osFile) ReadAt(p []byte, off int64) (int, error)  { return o.f.ReadAt(p, off) }
-func (o *osFile) WriteAt(p []byte, off int64) (int, error) { return o.f.WriteAt(p, off) }
-func (o *osFile) Close() error                             { return o.f.Close() }
-func (o *osFile) Name() string                             { return o.f.Name() }
-func (o *osFile) Truncate(size int64) error                { return o.f.Truncate(size) }
-func (o *osFile) Fd() (uintptr, bool)                      { return o.f.Fd(), true }
+// ReadAt implements File.
+func (o *osFile) ReadAt(p []byte, off int64) (int, error) { return o.f.ReadAt(p, off) }
 
+// WriteAt implements File.
+func (o *osFile) WriteAt(p []byte, off int64) (int, error) { return o.f.WriteAt(p, off) }
+
+// Close implements File.
+func (o *osFile) Close() error { return o.f.Close() }
+
+// Name implements File.
+func (o *osFile) Name() string { return o.f.Name() }
+
+// Truncate implements File.
+func (o *osFile) Truncate(size int64) error { return o.f.Truncate(size) }
+
+// Fd implements File.
+func (o *osFile) Fd() (uintptr, bool) { return o.f.Fd(), true }
+
+// Size implements File.
 func (o *osFile) Size() (int64, error) {
 	info, err := o.f.Stat()
 	if err != nil {
@@ -96,6 +125,7 @@ func (o *osFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
+// Preallocate implements File.
 func (o *osFile) Preallocate(off, n int64) error {
 	if n <= 0 {
 		return nil
@@ -106,6 +136,7 @@ func (o *osFile) Preallocate(off, n int64) error {
 	return nil
 }
 
+// Sync implements File.
 func (o *osFile) Sync() error {
 	if err := fdatasync(o.f); err != nil {
 		return &fs.PathError{Op: "fdatasync", Path: o.f.Name(), Err: err}

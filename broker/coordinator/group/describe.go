@@ -1,0 +1,93 @@
+package group
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+func comparePartitions(a, b topicPartition) int {
+	return cmp.Or(strings.Compare(a.topic, b.topic), cmp.Compare(a.partition, b.partition))
+}
+
+// Description is a group as it stands.
+type Description struct {
+	ID           string
+	State        State
+	ProtocolType string
+	Protocol     string // empty unless Stable
+	Generation   int32
+	Members      []MemberDescription
+	// IdleMembers is how many members of a stable group of consumers have no partition.
+	IdleMembers int
+}
+
+// MemberDescription is a member of a group. Metadata and Assignment are known in Stable only.
+type MemberDescription struct {
+	ID, InstanceID       string
+	ClientID, ClientHost string
+	Metadata, Assignment []byte
+}
+
+// Describe returns a group, or ErrNotFound.
+func (s *Shard) Describe(groupID string) (Description, error) {
+	g := s.groups[groupID]
+	if g == nil {
+		return Description{}, ErrNotFound
+	}
+	d := Description{
+		ID: g.id, State: g.state, ProtocolType: g.protocolType, Generation: g.generation, IdleMembers: g.idleMembers(),
+		Members: make([]MemberDescription, len(g.members)),
+	}
+	if g.state == Stable {
+		d.Protocol = g.protocol
+	}
+	for i, m := range g.members {
+		d.Members[i] = MemberDescription{ID: m.id, InstanceID: m.instanceID, ClientID: m.clientID, ClientHost: m.clientHost}
+		if g.state == Stable {
+			d.Members[i].Metadata, d.Members[i].Assignment = m.metadata(g.protocol), m.assignment
+		}
+	}
+	return d, nil
+}
+
+// Listing is a group in a list.
+type Listing struct {
+	ID           string
+	ProtocolType string
+	State        State
+}
+
+// List returns all groups by id.
+func (s *Shard) List() []Listing {
+	out := make([]Listing, 0, len(s.groups))
+	for _, id := range slices.Sorted(maps.Keys(s.groups)) {
+		g := s.groups[id]
+		out = append(out, Listing{ID: id, ProtocolType: g.protocolType, State: g.state})
+	}
+	return out
+}
+
+// Counts are numbers about the groups of a shard.
+type Counts struct {
+	Groups  map[State]int
+	Offsets int
+	// Members and IdleMembers are by group; only groups with members are named.
+	Members, IdleMembers map[string]int
+}
+
+// Count counts.
+func (s *Shard) Count() Counts {
+	c := Counts{Groups: map[State]int{}, Members: map[string]int{}, IdleMembers: map[string]int{}}
+	for id, g := range s.groups {
+		c.Groups[g.state]++
+		for _, partitions := range g.offsets.committed {
+			c.Offsets += len(partitions)
+		}
+		if len(g.members) > 0 {
+			c.Members[id], c.IdleMembers[id] = len(g.members), g.idleMembers()
+		}
+	}
+	return c
+}
