@@ -1,0 +1,121 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"moldau/gateway"
+)
+
+// readQuery is what the query of a read asks for.
+type readQuery struct {
+	request gateway.ReadRequest
+	started bool // from or cursor is given
+	limit   int  // 0 if none is given
+	wait    time.Duration
+	format  valueFormat
+}
+
+func badQuery(name, message string) error {
+	return &gateway.InvalidError{Field: name, Record: -1, Message: message}
+}
+
+// parseQuery reads the query of a read. Parameters that do not exist, or are given twice, are refused: a typing error
+// must not silently read something else.
+func parseQuery(raw, topic string, partition int32) (readQuery, error) {
+	q := readQuery{request: gateway.ReadRequest{Topic: topic, Partition: partition}}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return q, badQuery("", "the query can't be read: "+err.Error())
+	}
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	sort.Strings(names) // the same request always has the same error
+	for _, name := range names {
+		if len(values[name]) > 1 {
+			return q, badQuery(name, "given twice")
+		}
+		if err := q.set(name, values[name][0]); err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+func (q *readQuery) set(name, value string) (err error) {
+	switch name {
+	case "from", "cursor":
+		if q.started {
+			return badQuery("from", "given together with cursor")
+		}
+		q.started = true
+		if name == "cursor" {
+			q.request.Start = gateway.FromCursor(value)
+			return nil
+		}
+		q.request.Start, err = parseFrom(value)
+		return err
+	case "partition":
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return badQuery(name, "must be a number from 0 to 2147483647")
+		}
+		if q.request.Partition != gateway.AnyPartition && q.request.Partition != int32(n) { //nolint:gosec // 31 bits
+			return badQuery(name, "differs from the partition of the path")
+		}
+		q.request.Partition = int32(n) //nolint:gosec // parsed with 31 bits
+	case "limit":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return badQuery(name, "must be a number from 1 on")
+		}
+		q.limit = n
+	case "wait":
+		if q.wait, err = time.ParseDuration(value); err != nil || q.wait < 0 {
+			return badQuery(name, "must be a duration such as 500ms or 10s")
+		}
+	case "value":
+		format, ok := valueFormats[value]
+		if !ok {
+			return badQuery(name, "must be auto, json, text or base64")
+		}
+		q.format = format
+	default:
+		return badQuery(name, "unknown parameter; there are from, cursor, partition, limit, wait and value")
+	}
+	return nil
+}
+
+// parseFrom reads earliest, latest, an offset, or @ and a time: RFC 3339, or milliseconds since 1970.
+func parseFrom(value string) (gateway.Start, error) {
+	switch value {
+	case "earliest":
+		return gateway.FromEarliest(), nil
+	case "latest":
+		return gateway.FromLatest(), nil
+	}
+	if text, ok := strings.CutPrefix(value, "@"); ok {
+		if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms >= 0 {
+			return gateway.FromTime(time.UnixMilli(ms)), nil
+		}
+		t, err := parseTime(text)
+		if err != nil {
+			return gateway.Start{}, badQuery("from", err.Error()+", or milliseconds since 1970")
+		}
+		return gateway.FromTime(t), nil
+	}
+	offset, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || offset < 0 {
+		return gateway.Start{}, badQuery("from", "must be earliest, latest, an offset, or @ and a time")
+	}
+	return gateway.FromOffset(offset), nil
+}
+
+// lastEventID returns the cursor that a browser sends when it connects again.
+func lastEventID(h http.Header) string { return h.Get("Last-Event-ID") }
