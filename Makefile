@@ -1,0 +1,101 @@
+# Everything a contributor or the CI runs. `make` alone lists the targets.
+# Tier 1 (`make test`) needs only Go and make.
+
+GO        ?= go
+TAGS      ?= invariants
+FUZZTIME  ?= 10s
+KILLS     ?= 20
+TOOL       = $(GO) tool -modfile=tools/go.mod
+BUF        = $(GO) tool -modfile=tools/buf/go.mod buf
+# The tests that need more than Go stand behind these tags.
+ALLTAGS    = $(TAGS) system peers interop bench
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS    = -s -w -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/moldau
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/moldau ./cmd/moldau
+
+.PHONY: test
+test: ## tier 1: every package, with the invariant checks compiled in
+	$(GO) test -tags '$(TAGS)' -timeout 6m ./...
+
+.PHONY: race
+race: ## every package under the race detector
+	$(GO) test -race -short -tags '$(TAGS)' -timeout 20m ./...
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	@tools/fuzz.sh '$(FUZZTIME)'
+
+.PHONY: crash
+crash: ## kill -9 under load KILLS times (20), and the power cuts of tier 1 once more
+	MOLDAU_CRASH=long $(GO) test -tags '$(TAGS)' -timeout 30m -count=1 -run 'Crash|Kill|Fault|Power' ./broker/... ./cmd/... ./internal/vfs/...
+	KILLS=$(KILLS) $(GO) test -tags '$(TAGS) system' -timeout 30m -count=1 ./test/system/...
+
+.PHONY: peers
+peers: ## the same requests to Apache Kafka and to us (needs java and mvn)
+	$(GO) test -tags '$(TAGS) peers' -timeout 30m -count=1 ./test/peers/...
+
+.PHONY: interop
+interop: ## a client in each of five languages (installs them; needs java, mvn, python3, node, cargo)
+	$(GO) test -tags '$(TAGS) interop' -timeout 40m -count=1 -v ./test/interop/...
+
+.PHONY: bench
+bench: ## records/s and CPU per record beside Apache Kafka (needs java and mvn)
+	$(GO) test -tags 'bench' -timeout 60m -count=1 -v ./test/bench/...
+
+.PHONY: microbench
+microbench: ## Go benchmarks of every package, short
+	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
+
+.PHONY: vet
+vet: ## go vet, the code behind every build tag included
+	$(GO) vet -tags '$(ALLTAGS)' ./...
+
+.PHONY: lint
+lint: ## golangci-lint with .golangci.yml (the first run builds it: minutes)
+	$(TOOL) golangci-lint run ./...
+
+.PHONY: fmt
+fmt: ## format the tree
+	$(TOOL) golangci-lint fmt ./...
+
+.PHONY: vuln
+vuln: ## known vulnerabilities that the code can reach (needs the network)
+	$(TOOL) govulncheck ./...
+
+.PHONY: generate
+generate: ## make gen/ again from proto/
+	$(BUF) generate
+
+.PHONY: check-generate
+check-generate: ## fail when proto/ is not clean, or gen/ is not what it makes
+	$(BUF) lint
+	@tools/check-clean.sh gen '$(MAKE) --no-print-directory generate'
+
+.PHONY: docs
+docs: ## make the reference pages again from the code
+	$(GO) generate ./broker/configdef ./broker/kafka
+	$(GO) run ./cmd/moldau generate docs docs
+
+.PHONY: check-docs
+check-docs: ## fail when the reference pages are not what the code makes
+	@tools/check-clean.sh docs '$(MAKE) --no-print-directory docs'
+
+.PHONY: ci
+ci: ## tier 2: what .ci/run runs
+	.ci/run
+
+.PHONY: full
+full: ## tier 3: tier 2, then longer crashes and fuzzing, and the benchmarks
+	.ci/run
+	$(MAKE) crash KILLS=200
+	$(MAKE) fuzz FUZZTIME=2m
+	$(MAKE) bench
