@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// Lost: every acknowledged record is in the last pass.
+// Lost finds acknowledged records that are not in the last pass.
 func Lost(h History) []Violation {
 	if len(h.Passes) == 0 {
 		return nil
@@ -25,8 +25,7 @@ type position struct {
 	offset    int64
 }
 
-// Moved: one offset holds one value for ever, in every pass and as
-// acknowledged.
+// Moved finds offsets that held two values, over all passes and acknowledgements.
 func Moved(h History) []Violation {
 	at := map[position]string{}
 	var out []Violation
@@ -50,7 +49,7 @@ func Moved(h History) []Violation {
 	return out
 }
 
-// Duplicated: idempotent producers write each record once.
+// Duplicated finds records that idempotent producers wrote and a reader got twice.
 func Duplicated(h History) []Violation {
 	var out []Violation
 	for _, pass := range h.Passes {
@@ -66,7 +65,7 @@ func Duplicated(h History) []Violation {
 	return out
 }
 
-// Reordered: the records of one producer stand in the order of their
+// Reordered finds records of one producer that stand out of the order of their
 // sequence within a partition.
 func Reordered(h History) []Violation {
 	type stream struct {
@@ -92,7 +91,7 @@ func Reordered(h History) []Violation {
 	return out
 }
 
-// OffsetsRise: a reader never gets an offset twice or backwards.
+// OffsetsRise finds offsets that a reader got twice or backwards.
 func OffsetsRise(h History) []Violation {
 	var out []Violation
 	for _, pass := range h.Passes {

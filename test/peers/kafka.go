@@ -136,7 +136,7 @@ func freePort(tb testing.TB) int {
 	if err != nil {
 		tb.Fatalf("peers: %v", err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
 

@@ -4,7 +4,6 @@ package peers
 
 import (
 	"strings"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -140,6 +139,7 @@ func produceAnswers(s *session) {
 func idempotentProduce(s *session) {
 	s.create("idem", 1)
 	init := kmsg.NewPtrInitProducerIDRequest()
+	s.until("a producer id", func() bool { return s.quiet(init, 4).(*kmsg.InitProducerIDResponse).ErrorCode == 0 })
 	var pid int64
 	var epoch int16
 	versions(0, 5, func(v int16) {
@@ -177,9 +177,8 @@ func idempotentProduce(s *session) {
 func fetchAnswers(s *session) {
 	id := s.create("fetch", 2)
 	for range 3 {
-		s.quiet(produce("fetch", id, 0, -1, batch{values: []string{"a", "b", "c"}, timestamp: s.clock}.bytes()), 9)
+		s.write("fetch", batch{values: []string{"a", "b", "c"}, timestamp: s.clock})
 	}
-	time.Sleep(50 * time.Millisecond)
 	versions(4, 18, func(v int16) {
 		s.ask("Fetch start", fetch("fetch", id, 0), v)
 		s.ask("Fetch inside a batch", fetch("fetch", id, 4), v)
@@ -212,8 +211,7 @@ func fetchAnswers(s *session) {
 func fetchSession(s *session) {
 	id := s.create("session", 2)
 	versions(7, 18, func(v int16) {
-		s.quiet(produce("session", id, 0, -1, batch{values: []string{"a"}, timestamp: s.clock}.bytes()), 9)
-		time.Sleep(50 * time.Millisecond)
+		s.write("session", batch{values: []string{"a"}, timestamp: s.clock})
 		full := fetch("session", id, 0)
 		full.SessionEpoch = 0
 		resp := s.quiet(full, v).(*kmsg.FetchResponse)
@@ -240,9 +238,8 @@ func fetchSession(s *session) {
 func listOffsets(s *session) {
 	s.create("offsets", 1)
 	for i := range int64(4) {
-		s.quiet(produce("offsets", [16]byte{}, 0, -1, batch{values: []string{"a", "b"}, timestamp: s.clock - 4000 + i*1000}.bytes()), 9)
+		s.write("offsets", batch{values: []string{"a", "b"}, timestamp: s.clock - 4000 + i*1000})
 	}
-	time.Sleep(50 * time.Millisecond)
 	versions(1, 11, func(v int16) {
 		ask := func(label, topic string, partition int32, ts int64, epoch int32) {
 			req := kmsg.NewPtrListOffsetsRequest()
@@ -276,8 +273,7 @@ func listOffsets(s *session) {
 
 func offsetForLeaderEpoch(s *session) {
 	s.create("epochs", 1)
-	s.quiet(produce("epochs", [16]byte{}, 0, -1, batch{values: []string{"a", "b"}, timestamp: s.clock}.bytes()), 9)
-	time.Sleep(50 * time.Millisecond)
+	s.write("epochs", batch{values: []string{"a", "b"}, timestamp: s.clock})
 	versions(2, 4, func(v int16) {
 		ask := func(label, topic string, epoch int32) {
 			req := kmsg.NewPtrOffsetForLeaderEpochRequest()
@@ -396,9 +392,8 @@ func deleteRecords(s *session) {
 		topic := name("trim", v)
 		s.create(topic, 1)
 		for range 4 {
-			s.quiet(produce(topic, [16]byte{}, 0, -1, batch{values: []string{"a", "b"}, timestamp: s.clock}.bytes()), 9)
+			s.write(topic, batch{values: []string{"a", "b"}, timestamp: s.clock})
 		}
-		time.Sleep(50 * time.Millisecond)
 		ask := func(label, topic string, offset int64) {
 			req := kmsg.NewPtrDeleteRecordsRequest()
 			req.TimeoutMillis = 10_000

@@ -115,6 +115,33 @@ func (s *session) create(topic string, partitions int32, configs ...string) [16]
 	return resp.Topics[0].TopicID
 }
 
+// until repeats f until it answers true: a broker that has just started or
+// just made a topic may say for a moment that it is not ready.
+func (s *session) until(what string, f func() bool) {
+	s.tb.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if f() {
+			return
+		}
+	}
+	s.tb.Fatalf("no %s in 30 s", what)
+}
+
+// write produces one batch to partition 0 and waits until it is committed
+// and a reader can see it.
+func (s *session) write(topic string, b batch) {
+	s.tb.Helper()
+	var end int64
+	s.until("leader of "+topic, func() bool {
+		p := s.quiet(produce(topic, [16]byte{}, 0, -1, b.bytes()), 9).(*kmsg.ProduceResponse).Topics[0].Partitions[0]
+		end = p.BaseOffset + int64(len(b.values))
+		return p.ErrorCode == 0
+	})
+	s.until("committed record in "+topic, func() bool {
+		return s.quiet(fetch(topic, [16]byte{}, end), 12).(*kmsg.FetchResponse).Topics[0].Partitions[0].HighWatermark >= end
+	})
+}
+
 func newTopic(topic string, partitions int32, rf int16, configs ...string) kmsg.CreateTopicsRequestTopic {
 	t := kmsg.NewCreateTopicsRequestTopic()
 	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, partitions, rf
