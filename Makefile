@@ -82,7 +82,7 @@ check-generate: ## fail when proto/ is not clean, or gen/ is not what it makes
 
 .PHONY: docs
 docs: ## make the reference pages again from the code
-	$(GO) generate ./broker/configdef ./broker/kafka
+	$(GO) generate ./broker/configdef ./broker/kafka ./test/peers
 	$(GO) run ./cmd/moldau generate docs docs
 
 .PHONY: check-docs

@@ -109,6 +109,7 @@ func (n *Node) describeConfig(img *metadata.Image, r ConfigResource) ([]configde
 			return nil, refuse(ErrInvalidRequest, "Client metrics subscription name must not be empty")
 		}
 		return configdef.DescribeClientMetrics(img.Config(metadata.ClientMetricsResource, r.Name)), nil
+	case GroupResource:
 	}
 	return nil, unknownResource(r.Type)
 }

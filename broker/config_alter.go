@@ -63,6 +63,7 @@ func (n *Node) alterConfig(ctx context.Context, a ConfigAlteration, validateOnly
 		return n.alterLoggers(a, validateOnly)
 	case ClientMetricsResource:
 		return n.alterClientMetrics(ctx, a, validateOnly)
+	case GroupResource:
 	}
 	return unknownResource(a.Type)
 }

@@ -56,8 +56,6 @@ var (
 	ErrInvalidTimestamp = record.ErrInvalidTimestamp
 	// ErrInvalidRecord says that records broke a rule of the topic or of the format; the answer names them (KIP-467).
 	ErrInvalidRecord = record.ErrInvalidRecord
-	// ErrUnsupportedForMessageFormat says that the batches have message format 0 or 1, which is not taken.
-	ErrUnsupportedForMessageFormat = record.ErrUnsupportedMagic
 	// ErrUnsupportedCompressionType says that a batch uses a codec that is unknown, or that the request's version
 	// doesn't permit.
 	ErrUnsupportedCompressionType = record.ErrUnsupportedCodec

@@ -1,18 +1,12 @@
 package broker
 
 import (
-	"context"
-
 	"moldau/broker/coordinator"
 	"moldau/broker/coordinator/group"
 )
 
-// OffsetCommit commits offsets of a group. The reply has an error for each. The topic that keeps them is made if it isn't
-// there.
-func (n *Node) OffsetCommit(ctx context.Context, _ *Caller, r *group.CommitRequest) *coordinator.Reply[[]error] {
-	if err := n.offsetsTopic.ensure(ctx); err != nil {
-		return coordinator.Answered[[]error](nil, err)
-	}
+// OffsetCommit commits offsets of a group. The reply has an error for each.
+func (n *Node) OffsetCommit(_ *Caller, r *group.CommitRequest) *coordinator.Reply[[]error] {
 	return coordinator.Ask(n.groups, n.offsetsTopic.partitionOf(r.Group),
 		func(t *coordinator.Turn, s *group.Shard, reply *coordinator.Reply[[]error]) {
 			errs, err := s.CommitOffsets(t, r)

@@ -23,7 +23,8 @@ type Produced struct {
 	BaseOffset int64
 	// LogAppendTime is the broker's time in ms since 1970 on topics with LogAppendTime, else -1.
 	LogAppendTime int64
-	// LogStartOffset is the first offset of the partition at the time of the append; -1 with an error.
+	// LogStartOffset is the first offset of the partition at the time of the append; with an error it is there only if
+	// the records were judged by what is in the log or in the topic's configuration, else -1, as in Kafka.
 	LogStartOffset int64
 	// Leader is set with ErrNotLeader and ErrFencedLeaderEpoch (KIP-951), else {-1, -1}.
 	Leader LeaderHint
@@ -43,21 +44,22 @@ func (n *Node) Produce(c *Caller, topic TopicRef, index int32, records []byte, a
 	case t.Internal:
 		err = ErrInvalidTopic
 	default:
+		var batch record.Batch
+		if batch, err = onlyBatch(records); err != nil {
+			break
+		}
 		var out Produced
-		if out, err = n.append(t, p, records, acks); err == nil {
+		if out, err = n.append(t, p, batch, acks); err == nil {
 			return out
 		}
+		return n.refuseAppend(t, p, index, err)
 	}
 	return n.refuseProduce(t, index, err)
 }
 
-// append validates records and appends them.
-func (n *Node) append(t *partition.Topic, p *partition.Partition, records []byte, acks int16) (Produced, error) {
+// append validates a batch and appends it.
+func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.Batch, acks int16) (Produced, error) {
 	cfg := t.Config()
-	batch, err := onlyBatch(records)
-	if err != nil {
-		return Produced{}, err
-	}
 	if batch.IsTransactional() {
 		return Produced{}, ErrInvalidTxnState
 	}
@@ -103,6 +105,12 @@ func (n *Node) appendAs(cfg *configdef.Topic, p *partition.Partition, batch reco
 // errBatchCount refuses requests that carry another number of batches than one.
 var errBatchCount = &record.InvalidRecordError{Kind: record.ErrInvalidRecord, Message: "A produce request must carry exactly one record batch for a partition"}
 
+// errOldFormat refuses message formats 0 and 1, whatever the version of the request, with the code that Kafka 4 has for them.
+var errOldFormat = &record.InvalidRecordError{Kind: record.ErrInvalidRecord, Message: "Message formats 0 and 1 are not taken: a produce request must carry record batches of format 2"}
+
+// errCutShort refuses a request whose batch ends before its own length says so.
+var errCutShort = &record.InvalidRecordError{Kind: record.ErrInvalidRecord, Message: "The record batch is longer than the request"}
+
 // onlyBatch returns the one batch that a client may send for a partition at a time.
 func onlyBatch(records []byte) (record.Batch, error) {
 	if len(records) == 0 {
@@ -111,7 +119,9 @@ func onlyBatch(records []byte) (record.Batch, error) {
 	batch, rest, err := record.Next(records)
 	switch {
 	case errors.Is(err, record.ErrShort):
-		return nil, ErrCorruptMessage
+		return nil, errCutShort
+	case errors.Is(err, record.ErrUnsupportedMagic):
+		return nil, errOldFormat
 	case err != nil:
 		return nil, err
 	case len(rest) > 0:
@@ -132,6 +142,26 @@ func (n *Node) refuseProduce(t *partition.Topic, index int32, err error) Produce
 	out.Err = n.dataError(t, index, out.Err)
 	out.Leader = n.leaderHint(t.Name, index, out.Err)
 	return out
+}
+
+// refuseAppend makes the answer of a produce that failed when its batch was held against the topic and the log.
+func (n *Node) refuseAppend(t *partition.Topic, p *partition.Partition, index int32, err error) Produced {
+	out := n.refuseProduce(t, index, err)
+	if tellsLogStart(out.Err) {
+		out.LogStartOffset = p.Status().LogStart
+	}
+	return out
+}
+
+// tellsLogStart tells whether a refusal carries the partition's first offset: those that Kafka makes after it has
+// looked at the log.
+func tellsLogStart(err error) bool {
+	for _, late := range []error{ErrInvalidRecord, ErrInvalidTimestamp, ErrOutOfOrderSequence, ErrInvalidProducerEpoch, ErrInvalidTxnState} {
+		if errors.Is(err, late) {
+			return true
+		}
+	}
+	return false
 }
 
 // Poll tells whether the outcome is final. Otherwise it returns a channel that is closed when it makes sense to Poll

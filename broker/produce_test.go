@@ -67,28 +67,29 @@ func TestProduceRefusals(t *testing.T) {
 		acks    int16
 		want    error
 		faulty  []int32
+		start   int64 // of the log: 0 where the batch was held against topic and log, as in Kafka
 	}{
-		{"unknown name", TopicRef{Name: "nowhere"}, 0, plain(t, "a"), 1, ErrUnknownTopicOrPartition, nil},
-		{"no name and no id", TopicRef{}, 0, plain(t, "a"), 1, ErrUnknownTopicID, nil},
-		{"unknown id", TopicRef{ID: [16]byte{1}}, 0, plain(t, "a"), 1, ErrUnknownTopicID, nil},
-		{"name and id of two topics", TopicRef{Name: "events", ID: other.ID}, 0, plain(t, "a"), 1, ErrInconsistentTopicID, nil},
-		{"unknown partition", TopicRef{ID: image.ID}, 1, plain(t, "a"), 1, ErrUnknownTopicOrPartition, nil},
-		{"negative partition", topic, -1, plain(t, "a"), 1, ErrUnknownTopicOrPartition, nil},
-		{"acks 2", topic, 0, plain(t, "a"), 2, ErrInvalidRequiredAcks, nil},
-		{"no records", topic, 0, nil, 1, ErrInvalidRecord, nil},
-		{"two batches", topic, 0, two, 1, ErrInvalidRecord, nil},
-		{"half a batch", topic, 0, plain(t, "a")[:66], 1, ErrCorruptMessage, nil},
-		{"noise", topic, 0, []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 1, ErrCorruptMessage, nil},
-		{"wrong checksum", topic, 0, broken, 1, ErrCorruptMessage, nil},
-		{"message format 1", topic, 0, legacy, 1, ErrUnsupportedForMessageFormat, nil},
-		{"too large", topic, 0, plain(t, strings.Repeat("x", 1000)), 1, ErrMessageTooLarge, nil},
-		{"control batch", topic, 0, batchOf(t, control, "a"), 1, ErrInvalidRecord, nil},
-		{"transaction", topic, 0, batchOf(t, transactional, "a"), 1, ErrInvalidTxnState, nil},
-		{"no keys on a compacted topic", compacted, 0, keyless(t), 1, ErrInvalidRecord, []int32{1, 3}},
+		{"unknown name", TopicRef{Name: "nowhere"}, 0, plain(t, "a"), 1, ErrUnknownTopicOrPartition, nil, -1},
+		{"no name and no id", TopicRef{}, 0, plain(t, "a"), 1, ErrUnknownTopicID, nil, -1},
+		{"unknown id", TopicRef{ID: [16]byte{1}}, 0, plain(t, "a"), 1, ErrUnknownTopicID, nil, -1},
+		{"name and id of two topics", TopicRef{Name: "events", ID: other.ID}, 0, plain(t, "a"), 1, ErrInconsistentTopicID, nil, -1},
+		{"unknown partition", TopicRef{ID: image.ID}, 1, plain(t, "a"), 1, ErrUnknownTopicOrPartition, nil, -1},
+		{"negative partition", topic, -1, plain(t, "a"), 1, ErrUnknownTopicOrPartition, nil, -1},
+		{"acks 2", topic, 0, plain(t, "a"), 2, ErrInvalidRequiredAcks, nil, -1},
+		{"no records", topic, 0, nil, 1, ErrInvalidRecord, nil, -1},
+		{"two batches", topic, 0, two, 1, ErrInvalidRecord, nil, -1},
+		{"half a batch", topic, 0, plain(t, "a")[:66], 1, ErrInvalidRecord, nil, -1},
+		{"noise", topic, 0, []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 1, ErrCorruptMessage, nil, -1},
+		{"wrong checksum", topic, 0, broken, 1, ErrCorruptMessage, nil, -1},
+		{"message format 1", topic, 0, legacy, 1, ErrInvalidRecord, nil, -1},
+		{"too large", topic, 0, plain(t, strings.Repeat("x", 1000)), 1, ErrMessageTooLarge, nil, -1},
+		{"control batch", topic, 0, batchOf(t, control, "a"), 1, ErrInvalidRecord, nil, 0},
+		{"transaction", topic, 0, batchOf(t, transactional, "a"), 1, ErrInvalidTxnState, nil, 0},
+		{"no keys on a compacted topic", compacted, 0, keyless(t), 1, ErrInvalidRecord, []int32{1, 3}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := n.Produce(testCaller, c.topic, c.index, c.records, c.acks)
-			if !p.Done() || !errors.Is(p.Err, c.want) || p.BaseOffset != -1 || p.LogAppendTime != -1 || p.LogStartOffset != -1 {
+			if !p.Done() || !errors.Is(p.Err, c.want) || p.BaseOffset != -1 || p.LogAppendTime != -1 || p.LogStartOffset != c.start {
 				t.Fatalf("got %+v, want %v", p, c.want)
 			}
 			var indexes []int32

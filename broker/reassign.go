@@ -29,8 +29,9 @@ func (n *Node) AlterPartitionReassignments(ctx context.Context, _ *Caller, reass
 		return nil
 	}
 	answers := make([]PartitionOutcome, len(reassignments))
-	for i, err := range n.controller.Reassign(ctx, specs) {
-		answers[i] = PartitionOutcome{reassignments[i].TopicPartition, controllerError(err)}
+	errs := n.controller.Reassign(ctx, specs)
+	for i, r := range reassignments {
+		answers[i] = PartitionOutcome{r.TopicPartition, controllerError(errs[i])}
 	}
 	return answers
 }

@@ -30,9 +30,6 @@ type Topic struct {
 	TimestampBeforeMaxMs, TimestampAfterMaxMs int64
 	// UncleanLeaderElection is unclean.leader.election.enable.
 	UncleanLeaderElection bool
-	// DeleteRetentionMs, MinCompactionLagMs, MaxCompactionLagMs and MinCleanableDirtyRatio steer compaction.
-	DeleteRetentionMs, MinCompactionLagMs, MaxCompactionLagMs int64
-	MinCleanableDirtyRatio                                    float64
 }
 
 // Compacted tells whether records need a key.
@@ -161,10 +158,6 @@ func newTopic(values map[string]Value) (Topic, error) {
 		TimestampBeforeMaxMs:   num("message.timestamp.before.max.ms"),
 		TimestampAfterMaxMs:    num("message.timestamp.after.max.ms"),
 		UncleanLeaderElection:  values["unclean.leader.election.enable"].Bool(),
-		DeleteRetentionMs:      num("delete.retention.ms"),
-		MinCompactionLagMs:     num("min.compaction.lag.ms"),
-		MaxCompactionLagMs:     num("max.compaction.lag.ms"),
-		MinCleanableDirtyRatio: values["min.cleanable.dirty.ratio"].Float(),
 	}
 	if values["message.timestamp.type"].Text() == "LogAppendTime" {
 		t.TimestampType = record.LogAppendTime
@@ -202,6 +195,11 @@ func logConfig(values map[string]Value) storage.Config {
 		Preallocate:        values["preallocate"].Bool(),
 		Delete:             slices.Contains(policy, "delete"),
 		Compact:            slices.Contains(policy, "compact"),
+
+		DeleteRetentionMs:      num("delete.retention.ms"),
+		MinCompactionLagMs:     num("min.compaction.lag.ms"),
+		MaxCompactionLagMs:     num("max.compaction.lag.ms"),
+		MinCleanableDirtyRatio: values["min.cleanable.dirty.ratio"].Float(),
 	}
 	if v, ok := values["internal.segment.bytes"]; ok {
 		c.SegmentBytes = v.Int()

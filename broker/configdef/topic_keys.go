@@ -4,7 +4,6 @@ import "sync"
 
 // Reasons that several configs share.
 const (
-	noCompaction  = "log compaction is not there yet"
 	noTiering     = "tiered storage is not there yet"
 	noReplication = "replication between brokers is not there yet"
 	noShareGroups = "share groups are not there yet"
@@ -27,7 +26,6 @@ func topicKeys() []Key {
 	keys := []Key{
 		{
 			Name: "cleanup.policy", Type: List, Default: "delete", Valid: listOf{"compact", "delete"}, Synonyms: same("log.cleanup.policy"),
-			Status: Partly, Reason: "compact makes keys compulsory, but " + noCompaction,
 			Doc: "What becomes of old segments: delete drops them when retention.ms or retention.bytes says so, compact keeps the newest record of each key. Both may be given, separated by a comma; an empty list keeps everything.",
 		},
 		{
@@ -48,8 +46,7 @@ func topicKeys() []Key {
 		},
 		{
 			Name: "delete.retention.ms", Type: Long, Default: "86400000", Valid: atLeast(0), Synonyms: same("log.cleaner.delete.retention.ms"),
-			Status: NotYet, Reason: noCompaction,
-			Doc: "How long a compacted topic keeps the marker of a deleted key, so that slow readers still see the deletion.",
+			Doc: "How long a compacted topic keeps the marker of a deleted key, so that slow readers still see the deletion. It counts from the first compaction that meets the marker.",
 		},
 		{
 			Name: "errors.deadletterqueue.group.enable", Type: Boolean, Default: "false",
@@ -114,8 +111,7 @@ func topicKeysFromL() []Key {
 		},
 		{
 			Name: "max.compaction.lag.ms", Type: Long, Default: maxLong, Valid: atLeast(1), Synonyms: same("log.cleaner.max.compaction.lag.ms"),
-			Status: NotYet, Reason: noCompaction,
-			Doc: "The longest time in milliseconds that a record of a compacted topic stays out of reach of compaction.",
+			Doc: "The longest time in milliseconds that a record of a compacted topic stays out of reach of compaction: segments are closed at that age, and compacted whatever the dirty ratio.",
 		},
 		{
 			Name: "max.decompressed.message.bytes", Type: Int, Default: "2147483639", Valid: between{1, 2147483639}, Synonyms: same("max.decompressed.message.bytes"),
@@ -139,13 +135,11 @@ func topicKeysFromL() []Key {
 		},
 		{
 			Name: "min.cleanable.dirty.ratio", Type: Double, Default: "0.5", Valid: between{0, 1}, Synonyms: same("log.cleaner.min.cleanable.ratio"),
-			Status: NotYet, Reason: noCompaction,
 			Doc: "The part of a compacted log that must not have been compacted yet before it is worth another run.",
 		},
 		{
 			Name: "min.compaction.lag.ms", Type: Long, Default: "0", Valid: atLeast(0), Synonyms: same("log.cleaner.min.compaction.lag.ms"),
-			Status: NotYet, Reason: noCompaction,
-			Doc: "The time in milliseconds for which compaction leaves a record alone.",
+			Doc: "The time in milliseconds, by its timestamp, for which compaction leaves a record alone.",
 		},
 		{
 			Name: "min.insync.replicas", Type: Int, Default: "1", Valid: atLeast(1), Synonyms: same("min.insync.replicas"),

@@ -129,9 +129,6 @@ func TestParseTopicDefaults(t *testing.T) {
 		MaxDecompressedBytes:   2147483639,
 		TimestampBeforeMaxMs:   math.MaxInt64,
 		TimestampAfterMaxMs:    3600000,
-		DeleteRetentionMs:      86400000,
-		MaxCompactionLagMs:     math.MaxInt64,
-		MinCleanableDirtyRatio: 0.5,
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -155,10 +152,10 @@ func TestParseTopicOverrides(t *testing.T) {
 		Log: storage.Config{
 			SegmentBytes: 1048577, SegmentMs: 18, SegmentJitterMs: 17, SegmentIndexBytes: 16, IndexIntervalBytes: 5, RetentionMs: 14,
 			RetentionBytes: 13, FlushMessages: 3, FlushMs: 4, FileDeleteDelayMs: 2, MaxMessageBytes: 8, Preallocate: true, Compact: true,
+			DeleteRetentionMs: 1, MinCompactionLagMs: 3, MaxCompactionLagMs: 6, MinCleanableDirtyRatio: 0.25,
 		},
 		Codec: record.Gzip, CodecLevel: 6, MinInSyncReplicas: 12, MaxMessageBytes: 8, MaxDecompressedBytes: 7,
 		TimestampType: record.LogAppendTime, TimestampBeforeMaxMs: 10, TimestampAfterMaxMs: 9, UncleanLeaderElection: true,
-		DeleteRetentionMs: 1, MinCompactionLagMs: 3, MaxCompactionLagMs: 6, MinCleanableDirtyRatio: 0.25,
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)

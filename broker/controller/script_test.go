@@ -160,8 +160,10 @@ func (s *script) txn(txn metadata.Txn) string {
 	}
 	for _, c := range txn.Cmps {
 		kv := s.kvs[c.Key]
-		held := kv.ModRev == c.Rev
+		var held bool
 		switch c.Field {
+		case metadata.CmpMod:
+			held = kv.ModRev == c.Rev
 		case metadata.CmpExists:
 			held = kv.ModRev != 0
 		case metadata.CmpCreate:

@@ -52,8 +52,15 @@ func (r *Reply[T]) settle(v T, err error) {
 	close(r.done)
 }
 
-// Settled tells whether the reply is settled.
-func (r *Reply[T]) Settled() bool { return r.settled.Load() }
+// Settled tells whether Result has the answer.
+func (r *Reply[T]) Settled() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Done is closed when Result has the answer.
 func (r *Reply[T]) Done() <-chan struct{} { return r.done }

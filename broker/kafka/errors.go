@@ -38,7 +38,6 @@ var codes = []struct {
 	{broker.ErrCorruptMessage, kerr.CorruptMessage},
 	{broker.ErrInvalidTimestamp, kerr.InvalidTimestamp},
 	{broker.ErrInvalidRecord, kerr.InvalidRecord},
-	{broker.ErrUnsupportedForMessageFormat, kerr.UnsupportedForMessageFormat},
 	{broker.ErrUnsupportedCompressionType, kerr.UnsupportedCompressionType},
 	{broker.ErrNotEnoughReplicasAfterAppend, kerr.NotEnoughReplicasAfterAppend},
 	{broker.ErrNotEnoughReplicas, kerr.NotEnoughReplicas},

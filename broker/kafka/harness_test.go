@@ -240,4 +240,6 @@ func (r *textReply) release() {
 }
 
 // echo answers with the request's body.
-func echo(_ *conn, _ context.Context, r *request) reply { return &textReply{text: string(r.body)} }
+func echo(_ *conn, _ context.Context, r *request) reply { //nolint:revive // the form of a handler, whose receiver comes first
+	return &textReply{text: string(r.body)}
+}

@@ -88,8 +88,10 @@ func gather(t *testing.T, d *door) map[string]float64 {
 }
 
 func TestHistogram(t *testing.T) {
-	for _, d := range []time.Duration{0, time.Microsecond, 7 * time.Microsecond, 8 * time.Microsecond, 15 * time.Microsecond,
-		16 * time.Microsecond, 100 * time.Microsecond, time.Millisecond, 1234 * time.Millisecond, 19 * time.Minute} {
+	for _, d := range []time.Duration{
+		0, time.Microsecond, 7 * time.Microsecond, 8 * time.Microsecond, 15 * time.Microsecond,
+		16 * time.Microsecond, 100 * time.Microsecond, time.Millisecond, 1234 * time.Millisecond, 19 * time.Minute,
+	} {
 		end := bucketEnd(bucketOf(d))
 		if end <= d || end > d+d/8+time.Microsecond {
 			t.Errorf("%v is told as %v", d, end)

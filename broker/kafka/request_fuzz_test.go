@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -50,11 +51,12 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		var size [4]byte
+		var failure net.Error
 		if _, err := io.ReadFull(nc, size[:]); err == nil {
 			if n := binary.BigEndian.Uint32(size[:]); n > 64<<20 {
 				t.Errorf("an answer of %d bytes", n)
 			}
-		} else if e, ok := err.(net.Error); ok && e.Timeout() {
+		} else if errors.As(err, &failure) && failure.Timeout() {
 			t.Errorf("%s version %d of %x was neither answered nor refused", kmsg.NameForKey(key), version, body)
 		}
 		if n := d.srv.metrics.panics.n.Load(); n > 0 {

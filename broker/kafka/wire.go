@@ -125,7 +125,9 @@ func (r *reader) skipTags() {
 }
 
 // alias is b as a string, without a copy: it is only good as long as b is.
-func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func alias(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // audited: a request's bytes are not written to, and outlive its strings
+}
 
 // appendUvarint appends an unsigned varint.
 func appendUvarint(dst []byte, v uint32) []byte { return binary.AppendUvarint(dst, uint64(v)) }
@@ -161,5 +163,7 @@ func appendCount(dst []byte, n int, compact bool) []byte {
 }
 
 func appendInt16(dst []byte, v int16) []byte { return binary.BigEndian.AppendUint16(dst, uint16(v)) }
+
 func appendInt32(dst []byte, v int32) []byte { return binary.BigEndian.AppendUint32(dst, uint32(v)) }
+
 func appendInt64(dst []byte, v int64) []byte { return binary.BigEndian.AppendUint64(dst, uint64(v)) }

@@ -114,7 +114,7 @@ func (l *Loader) run(ctx context.Context) error {
 		err := l.follow(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // that is how Run is stopped
 		case errors.Is(err, ErrClosed), errors.Is(err, ErrCorrupt), errors.Is(err, ErrNewerFormat):
 			return fmt.Errorf("load metadata: %w", err)
 		case errors.Is(err, ErrCompacted):

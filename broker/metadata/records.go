@@ -131,7 +131,7 @@ func Encode(r Record) []byte {
 // Decode reads the stored form of a record. The errors are ErrCorrupt and ErrNewerFormat.
 func Decode(b []byte, r Record) error {
 	if err := json.Unmarshal(b, r); err != nil {
-		return fmt.Errorf("%w: %v", ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	switch v := *r.version(); {
 	case v > recordVersion:

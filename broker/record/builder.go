@@ -24,6 +24,8 @@ type Options struct {
 	// TimestampType LogAppendTime gives all records the timestamp AppendTime.
 	TimestampType TimestampType
 	AppendTime    int64
+	// DeleteHorizon, if not 0, becomes the batch's base timestamp and marks it so: compaction drops its tombstones then (KIP-534).
+	DeleteHorizon int64
 }
 
 // NewOptions are those of a batch that no idempotent producer wrote and no leader appended yet, with base offset 0.
@@ -90,6 +92,9 @@ func (b *Builder) add(r *Record, delta int64) {
 	}
 	if b.count == 0 {
 		b.baseTimestamp = r.Timestamp
+		if b.options.DeleteHorizon != 0 {
+			b.baseTimestamp = b.options.DeleteHorizon
+		}
 	}
 	b.records = appendRecord(b.records, r, r.Timestamp-b.baseTimestamp, int32(delta))
 	b.count++
@@ -159,6 +164,9 @@ func (o *Options) attributes() uint16 {
 	}
 	if o.Control {
 		a |= attrControl
+	}
+	if o.DeleteHorizon != 0 {
+		a |= attrDeleteHorizon
 	}
 	return a
 }

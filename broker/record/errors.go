@@ -11,7 +11,7 @@ var (
 	ErrShort = errors.New("bytes end inside a record batch")
 	// ErrCorrupt says that the framing is impossible or that the checksum does not match: CORRUPT_MESSAGE.
 	ErrCorrupt = errors.New("corrupt record batch")
-	// ErrUnsupportedMagic says that the batch has the message format 0 or 1: UNSUPPORTED_FOR_MESSAGE_FORMAT. Kafka 4 no longer
+	// ErrUnsupportedMagic says that the batch has the message format 0 or 1. Kafka 4 no longer
 	// writes these formats, and clients since 0.11 do not either; they are recognised, and neither converted nor stored.
 	ErrUnsupportedMagic = errors.New("record batch has an unsupported magic")
 	// ErrUnsupportedCodec says that the attributes name a compression type that does not exist: UNSUPPORTED_COMPRESSION_TYPE.

@@ -79,8 +79,59 @@ func (x *abortedIndex) append(e abortedEntry, h vfs.File) error {
 	return nil
 }
 
+// restore writes an entry outside of an append.
+func (x *abortedIndex) restore(e abortedEntry) error {
+	h, err := x.cache.pin(x.file, os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer x.cache.unpin(x.file)
+	x.exists.Store(true)
+	return x.append(e, h)
+}
+
+// rewrite replaces all entries. Bytes that were right before are not changed, so that a crash leaves nothing worse behind.
+func (x *abortedIndex) rewrite(data []byte) error {
+	if len(data) == 0 && !x.exists.Load() {
+		return nil
+	}
+	h, err := x.cache.pin(x.file, os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	defer x.cache.unpin(x.file)
+	x.exists.Store(true)
+	if len(data) > 0 {
+		if _, err := h.WriteAt(data, 0); err != nil {
+			return fmt.Errorf("write %s: %w", x.file.path, err)
+		}
+	}
+	if err := h.Truncate(int64(len(data))); err != nil {
+		return err
+	}
+	x.count.Store(int32(len(data) / abortedEntryLen)) //nolint:gosec // a file of that size would be absurd
+	return h.Sync()
+}
+
 // read calls visit for the entries from number i on, until it returns false.
 func (x *abortedIndex) read(i int, visit func(abortedEntry) bool) error {
+	broken := -1
+	err := x.scan(i, func(e abortedEntry, ok bool) bool {
+		if !ok {
+			broken = i
+			return false
+		}
+		i++
+		return visit(e)
+	})
+	if err == nil && broken >= 0 {
+		err = fmt.Errorf("%s has a broken entry %d: %w", x.file.path, broken, ErrCorrupt)
+	}
+	return err
+}
+
+// scan does the same and shows broken entries too.
+func (x *abortedIndex) scan(i int, visit func(e abortedEntry, ok bool) bool) error {
 	n := int(x.count.Load())
 	if i >= n {
 		return nil
@@ -100,11 +151,7 @@ func (x *abortedIndex) read(i int, visit func(abortedEntry) bool) error {
 			return err
 		}
 		for ; len(block) > 0; block = block[abortedEntryLen:] {
-			e, ok := decodeAborted(block)
-			if !ok {
-				return fmt.Errorf("%s has a broken entry %d: %w", x.file.path, i, ErrCorrupt)
-			}
-			if !visit(e) {
+			if !visit(decodeAborted(block)) {
 				return nil
 			}
 			i++
@@ -133,18 +180,27 @@ func (x *abortedIndex) seek(from int64) (int, error) {
 	return lo, nil
 }
 
-// cut keeps the entries whose last offset is below end.
-func (x *abortedIndex) cut(end int64) error {
-	n, err := x.seek(end)
-	if err != nil {
+// cut keeps the entries of a segment that begins at base whose last offset is below end. What follows them may be anything that a crash
+// left. ErrCorrupt says that something is wrong among those to keep.
+func (x *abortedIndex) cut(base, end int64) error {
+	keep, prev, doubt, disorder := 0, base-1, false, false
+	err := x.scan(0, func(e abortedEntry, ok bool) bool {
+		switch plausible := ok && e.LastOffset > prev && e.LastOffset < end; {
+		case !plausible:
+			doubt = true
+		case doubt:
+			disorder = true
+		default:
+			keep, prev = keep+1, e.LastOffset
+		}
+		return !disorder
+	})
+	switch {
+	case err != nil:
 		return err
-	}
-	return x.truncate(n)
-}
-
-// truncate keeps the first n entries.
-func (x *abortedIndex) truncate(n int) error {
-	if n == int(x.count.Load()) {
+	case disorder:
+		return fmt.Errorf("%s has entries in disorder: %w", x.file.path, ErrCorrupt)
+	case keep == int(x.count.Load()):
 		return nil
 	}
 	h, err := x.cache.pin(x.file, 0)
@@ -152,8 +208,11 @@ func (x *abortedIndex) truncate(n int) error {
 		return err
 	}
 	defer x.cache.unpin(x.file)
-	x.count.Store(int32(n)) //nolint:gosec // less than it was
-	return h.Truncate(int64(n) * abortedEntryLen)
+	x.count.Store(int32(keep)) //nolint:gosec // less than it was
+	if err := h.Truncate(int64(keep) * abortedEntryLen); err != nil {
+		return err
+	}
+	return h.Sync() // entries that are gone must not come back beside what is appended next
 }
 
 // trim cuts the file to its entries.
@@ -167,23 +226,6 @@ func (x *abortedIndex) trim() error {
 	}
 	defer x.cache.unpin(x.file)
 	return h.Truncate(int64(x.count.Load()) * abortedEntryLen)
-}
-
-// check tells whether the entries can be true of a segment from base to next.
-func (x *abortedIndex) check(base, next int64) error {
-	prev := base - 1
-	err := x.read(0, func(e abortedEntry) bool {
-		if e.LastOffset <= prev || e.LastOffset >= next {
-			prev = -2
-			return false
-		}
-		prev = e.LastOffset
-		return true
-	})
-	if err == nil && prev == -2 {
-		err = fmt.Errorf("%s has entries in disorder: %w", x.file.path, ErrCorrupt)
-	}
-	return err
 }
 
 // noteAborted writes an entry into the transaction index of segment s, to be flushed with the marker that is about to be written.
@@ -229,8 +271,26 @@ func (l *Log) unindexAborts(s *segment) {
 	s.w.trim = x.trim() != nil || s.w.trim
 }
 
+// holdsControl tells whether any of the batches is a control batch.
+func holdsControl(b []byte) bool {
+	for rest := b; len(rest) > 0; {
+		batch, tail, err := record.Next(rest)
+		if err != nil {
+			return false // prepare and follow have walked the same bytes
+		}
+		if batch.IsControl() {
+			return true
+		}
+		rest = tail
+	}
+	return false
+}
+
 // abortsIn returns entries for the transactions that batches will abort, which have their offsets already.
 func (l *Log) abortsIn(b []byte) []abortedEntry {
+	if !holdsControl(b) {
+		return nil
+	}
 	var out []abortedEntry
 	begun, ended := map[int64]int64{}, map[int64]bool{}
 	for rest := b; len(rest) > 0; {
@@ -274,31 +334,55 @@ func (l *Log) abortEntry(a producerAppend, first int64, begun map[int64]int64, e
 
 // Aborted returns the aborted transactions that a reader of committed transactions needs to know for the batches between two offsets,
 // by first offset. to must not lie above what FirstUnstable permits.
+//
+// ErrOffsetOutOfRange says that the log start offset has passed from, and that entries may be missing.
 func (l *Log) Aborted(from, to int64) ([]AbortedTxn, error) {
-	var out []AbortedTxn
+	out, err := l.collectAborted(from, to)
+	if errors.Is(err, ErrCorrupt) {
+		if err = l.repairAborted(from); err == nil {
+			out, err = l.collectAborted(from, to)
+		}
+	}
+	if start := l.start.Load(); from < start { // it moves before segments go
+		return nil, fmt.Errorf("look for aborted transactions in %s at %d, log starts at %d: %w", l.tp, from, start, ErrOffsetOutOfRange)
+	}
+	if err != nil {
+		return nil, l.readError("look for aborted transactions in", err)
+	}
+	slices.SortFunc(out, func(a, b AbortedTxn) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
+	return out, nil
+}
+
+func (l *Log) collectAborted(from, to int64) (out []AbortedTxn, err error) {
 	segs := l.segments()
 	for _, s := range segs[segmentFor(segs, from):] {
 		if !s.aborted.has() {
 			continue
 		}
 		i, err := s.aborted.seek(from)
-		more := true
-		if err == nil {
-			err = s.aborted.read(i, func(e abortedEntry) bool {
-				if e.FirstOffset < to {
-					out = append(out, e.AbortedTxn)
-				}
-				more = e.stable < to
-				return more
-			})
-		}
 		if err != nil {
-			return nil, l.readError("look for aborted transactions in", err)
+			return nil, err
 		}
-		if !more {
-			break
+		more := true
+		err = s.aborted.read(i, func(e abortedEntry) bool {
+			if e.FirstOffset < to {
+				out = append(out, e.AbortedTxn)
+			}
+			more = e.stable < to
+			return more
+		})
+		if err != nil || !more {
+			return out, err
 		}
 	}
-	slices.SortFunc(out, func(a, b AbortedTxn) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
 	return out, nil
+}
+
+// repairAborted makes the transaction indexes anew that may be needed from an offset on.
+func (l *Log) repairAborted(from int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	segs := l.segments()
+	l.env.logger.Warn("rebuilding transaction indexes", "partition", l.tp.String(), "from", from)
+	return l.rebuildAborted(segs, segmentFor(segs, from), len(segs), l.snapshots)
 }

@@ -129,19 +129,19 @@ func (l *Log) duplicateTime(r run, dup *producerBatch) int64 {
 func (l *Log) prepare(b []byte, leaderEpoch int32, a admission) (r run, dup *producerBatch, err error) {
 	next := l.end.Load()
 	r = run{first: next, last: next - 1, maxMs: -1, appendMs: -1, epoch: leaderEpoch}
-	batches, idempotent := 0, 0
 	for rest := b; len(rest) > 0; {
 		var batch record.Batch
 		if batch, rest, err = record.Next(rest); err != nil {
 			return r, nil, err
 		}
-		batches++
 		r.maxMs = max(r.maxMs, batch.MaxTimestamp())
 		if batch.TimestampType() == record.LogAppendTime {
 			r.appendMs = batch.MaxTimestamp()
 		}
 		if batch.HasProducerID() {
-			idempotent++
+			if a.origin == OriginClient && len(batch) != len(b) {
+				return r, nil, fmt.Errorf("several batches in one append of producer %d: %w", batch.ProducerID(), record.ErrInvalidRecord)
+			}
 			if dup, err = l.checkProducer(batch, a); dup != nil || err != nil {
 				return r, dup, err
 			}
@@ -150,11 +150,8 @@ func (l *Log) prepare(b []byte, leaderEpoch int32, a admission) (r run, dup *pro
 		batch.SetPartitionLeaderEpoch(leaderEpoch)
 		next += int64(batch.LastOffsetDelta()) + 1
 	}
-	if batches == 0 {
+	if len(b) == 0 {
 		return r, nil, fmt.Errorf("no batches to append: %w", record.ErrShort)
-	}
-	if a.origin == OriginClient && idempotent > 0 && batches > 1 {
-		return r, nil, fmt.Errorf("%d batches in one append of an idempotent producer: %w", batches, record.ErrInvalidRecord)
 	}
 	r.last = next - 1
 	return r, nil, nil
@@ -188,7 +185,7 @@ func (l *Log) follow(b []byte) (r run, err error) {
 	return r, nil
 }
 
-// checkProducer checks one batch of an idempotent producer. A batch that seems out of order may prove a duplicate after all when the
+// checkProducer checks one batch of an idempotent producer. A batch that doesn't follow the last one may prove a duplicate when the
 // producer's older batches are known only to the log.
 func (l *Log) checkProducer(batch record.Batch, how admission) (*producerBatch, error) {
 	a := producerOf(batch)
@@ -196,7 +193,14 @@ func (l *Log) checkProducer(batch record.Batch, how admission) (*producerBatch, 
 	if how.origin != OriginClient {
 		return nil, errors.Join(l.producers.checkEpoch(a), l.producers.checkMarker(a))
 	}
-	if dup, isDup := l.producers.find(a); isDup {
+	dup, isDup := l.producers.find(a)
+	if !isDup && l.producers.mayKnow(a) {
+		if err := l.completeProducers(); err != nil {
+			return nil, err
+		}
+		dup, isDup = l.producers.find(a)
+	}
+	if isDup {
 		return &dup, nil
 	}
 	if a.transactional {
@@ -206,16 +210,7 @@ func (l *Log) checkProducer(batch record.Batch, how admission) (*producerBatch, 
 	} else if err := l.producers.checkTransaction(a); err != nil {
 		return nil, err
 	}
-	dup, isDup, err := l.producers.check(a)
-	if errors.Is(err, ErrOutOfOrderSequence) && l.producers.partial(a.id) {
-		if serr := l.completeProducers(); serr != nil {
-			return nil, serr
-		}
-		dup, isDup, err = l.producers.check(a)
-	}
-	if isDup {
-		return &dup, nil
-	}
+	_, _, err := l.producers.check(a)
 	return nil, err
 }
 
@@ -310,7 +305,7 @@ func (l *Log) room(n int, r run, cfg Config) (*segment, error) {
 		base: s.base, size: s.size, firstMs: s.w.firstMs, createdMs: s.w.createdMs, jitterMs: s.w.jitterMs,
 		offsetFull: s.index.full(cfg.SegmentIndexBytes), timeFull: s.times.full(cfg.SegmentIndexBytes),
 		appendBytes: int64(n), appendLast: r.last, appendMaxMs: r.maxMs, nowMs: l.env.nowMs(),
-		segmentBytes: cfg.SegmentBytes, segmentMs: cfg.SegmentMs,
+		segmentBytes: cfg.SegmentBytes, segmentMs: cfg.rollMs(),
 	})
 	if reason == "" {
 		return s, nil
@@ -318,6 +313,9 @@ func (l *Log) room(n int, r run, cfg Config) (*segment, error) {
 	base := l.end.Load()
 	if r.last-base > math.MaxInt32 {
 		base = r.first // a leader's batch far behind a gap that compaction left
+	}
+	if base == s.base {
+		return nil, fmt.Errorf("append offsets %d to %d to %s: %w", base, r.last, l.tp, ErrTooLarge)
 	}
 	return l.roll(base)
 }

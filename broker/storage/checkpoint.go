@@ -96,7 +96,7 @@ func decodeEpochs(data []byte) ([]epochEntry, error) {
 		if eerr != nil || serr != nil || epoch < 0 || start < 0 {
 			return nil, fmt.Errorf("%w: leader epoch line %q", ErrCorrupt, line)
 		}
-		if n := len(out); n > 0 && (int32(epoch) <= out[n-1].epoch || start < out[n-1].start) {
+		if n := len(out); n > 0 && (int32(epoch) <= out[n-1].epoch || start <= out[n-1].start) {
 			return nil, fmt.Errorf("%w: leader epoch line %q is out of order", ErrCorrupt, line)
 		}
 		out = append(out, epochEntry{epoch: int32(epoch), start: start})

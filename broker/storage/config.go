@@ -33,6 +33,22 @@ type Config struct {
 	Delete bool
 	// Compact says that the log is to be compacted (cleanup.policy has compact).
 	Compact bool
+	// DeleteRetentionMs is how long a compacted log keeps tombstones and markers that mark nothing (delete.retention.ms).
+	DeleteRetentionMs int64
+	// MinCompactionLagMs is how long a record is left alone by compaction (min.compaction.lag.ms).
+	MinCompactionLagMs int64
+	// MaxCompactionLagMs is how long a record may stay out of reach of compaction (max.compaction.lag.ms).
+	MaxCompactionLagMs int64
+	// MinCleanableDirtyRatio is the part of the log that must be dirty before it is compacted (min.cleanable.dirty.ratio).
+	MinCleanableDirtyRatio float64
+}
+
+// rollMs is the age at which a segment is rolled. Compaction leaves the active segment alone, so the maximum lag bounds it too.
+func (c *Config) rollMs() int64 {
+	if c.Compact && c.MaxCompactionLagMs > 0 {
+		return min(c.SegmentMs, c.MaxCompactionLagMs)
+	}
+	return c.SegmentMs
 }
 
 // DefaultConfig returns Kafka's default topic configuration.
@@ -49,5 +65,9 @@ func DefaultConfig() Config {
 		FileDeleteDelayMs:  60_000,
 		MaxMessageBytes:    1<<20 + 12,
 		Delete:             true,
+
+		DeleteRetentionMs:      24 * 60 * 60 * 1000,
+		MaxCompactionLagMs:     math.MaxInt64,
+		MinCleanableDirtyRatio: 0.5,
 	}
 }

@@ -147,6 +147,8 @@ func (r *crashRun) step() {
 		return
 	}
 	switch n := r.dice.IntN(100); {
+	case n < 12:
+		r.endTxn(c)
 	case n < 55:
 		r.append(c)
 	case n < 70:
@@ -195,11 +197,28 @@ func (r *crashRun) append(c *crashLog) {
 		n: 1 + r.dice.IntN(3), ts: time.Now().UnixMilli() - int64(r.dice.IntN(3000)), value: string(bytes.Repeat([]byte{'a' + byte(r.dice.IntN(20))}, r.dice.IntN(200))),
 		codec: []record.Codec{record.None, record.None, record.Snappy, record.Zstd}[r.dice.IntN(4)],
 	}
-	if pid := int64(r.dice.IntN(4)); pid > 0 {
-		spec.pid, spec.seq = pid, c.next[pid]
+	if pid := int64(r.dice.IntN(7)); pid > 0 {
+		spec.pid, spec.seq, spec.txn = pid, c.next[pid], pid >= firstTxnPid
 		c.next[pid] += int32(spec.n)
 	}
-	b := spec.build(r.t)
+	guard := NoGuard
+	if spec.txn {
+		guard, _ = c.log.BeginVerification(spec.pid, spec.epoch, spec.seq)
+	}
+	r.appendBatch(c, spec.build(r.t), func(b []byte) (AppendInfo, error) { return c.log.AppendVerified(b, c.epoch, guard) })
+}
+
+// firstTxnPid is the first of the producers that use transactions.
+const firstTxnPid = 4
+
+// endTxn writes a marker, mostly of a transaction that is open.
+func (r *crashRun) endTxn(c *crashLog) {
+	pid := firstTxnPid + int64(r.dice.IntN(3))
+	marker := record.AppendEndMarker(nil, pid, 0, record.EndMarker{Commit: r.dice.IntN(2) == 0}, time.Now().UnixMilli())
+	r.appendBatch(c, marker, func(b []byte) (AppendInfo, error) { return c.log.AppendMarker(b, c.epoch, 0) })
+}
+
+func (r *crashRun) appendBatch(c *crashLog, b []byte, add func([]byte) (AppendInfo, error)) {
 	// The batch may be on disk before Append returns, so it must be known before.
 	full := record.Batch(slices.Clone(b))
 	full.SetBaseOffset(c.log.End())
@@ -207,7 +226,7 @@ func (r *crashRun) append(c *crashLog) {
 	r.mu.Lock()
 	c.batches = append(c.batches, full)
 	r.mu.Unlock()
-	if info, err := c.log.Append(b, c.epoch, OriginClient); err != nil || info.Duplicate {
+	if info, err := add(b); err != nil || info.Duplicate {
 		r.t.Fatal(info, err)
 	}
 	if !bytes.Equal(b, full) {
@@ -270,7 +289,7 @@ func (r *crashRun) truncate(c *crashLog) {
 		c.next[pid] = 0
 	}
 	for _, b := range kept {
-		if b.HasProducerID() {
+		if b.HasProducerID() && !b.IsControl() {
 			c.next[b.ProducerID()] = record.IncrementSequence(b.LastSequence(), 1)
 		}
 	}
@@ -347,6 +366,7 @@ func (c *cut) verify(t *testing.T, seed uint64, n int) {
 	second := &cut{fs: c.fs.CrashClone(c.dice + 4), want: found}
 	for tp, got := range found {
 		l, _ := e.Log(tp)
+		checkTransactions(t, l, got.batches, c.want[tp].batches)
 		checkProducers(t, l, got.batches)
 		if t.Failed() {
 			for _, b := range got.batches {
@@ -366,7 +386,8 @@ func (c *cut) verify(t *testing.T, seed uint64, n int) {
 		if !ok {
 			t.Fatalf("cut %d: %s is gone after the second power cut", n, tp)
 		}
-		want.check(t, l)
+		got := want.check(t, l)
+		checkTransactions(t, l, got.batches, want.batches)
 	}
 	closeEngine(t, e)
 }
@@ -428,7 +449,7 @@ func checkProducers(t *testing.T, l *Log, batches []record.Batch) {
 	t.Helper()
 	last := make(map[int64][]record.Batch)
 	for _, b := range batches {
-		if b.HasProducerID() {
+		if b.HasProducerID() && !b.IsControl() {
 			list := append(last[b.ProducerID()], b)
 			last[b.ProducerID()] = list[max(0, len(list)-producerBatches):]
 		}
@@ -439,6 +460,9 @@ func checkProducers(t *testing.T, l *Log, batches []record.Batch) {
 			if err != nil || !info.Duplicate || info.BaseOffset != b.BaseOffset() || info.LastOffset != b.LastOffset() {
 				t.Errorf("producer %d, batch %d (sequence %d) sent again: %+v %v", pid, b.BaseOffset(), b.BaseSequence(), info, err)
 			}
+		}
+		if pid >= firstTxnPid {
+			continue // checkTransactions looks at these
 		}
 		newest := last[pid][len(last[pid])-1]
 		next := record.IncrementSequence(newest.LastSequence(), 1)

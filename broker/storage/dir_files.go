@@ -129,9 +129,9 @@ func checkProperties(fsys vfs.FS, dir, clusterID string, nodeID int32) (TopicID,
 	return p.directoryID, nil
 }
 
-// encodePartitionMetadata writes partition.metadata.
+// encodePartitionMetadata writes partition.metadata. Like Kafka's it has no newline at the end.
 func encodePartitionMetadata(id TopicID) []byte {
-	return fmt.Appendf(nil, "version: 0\ntopic_id: %s\n", id)
+	return fmt.Appendf(nil, "version: 0\ntopic_id: %s", id)
 }
 
 // decodePartitionMetadata reads partition.metadata.

@@ -17,8 +17,11 @@
 //   - What lies below FlushedEnd survives a power cut. The recovery point on disk never lies above it.
 //   - Bytes of a segment below its published size never change, so a Slice may be sent without any lock.
 //   - A failed fsync takes the whole log directory offline until a restart; it is never retried (ErrStorage).
-//   - Index files and producer snapshots may be missing or wrong at any time: they are rebuilt from the log. They are right after
-//     Engine.Close.
+//   - Offset and time indexes, producer snapshots and the leader epoch cache may be missing or wrong at any time: they are made anew
+//     from the batches. They are right after Engine.Close.
+//   - A producer snapshot is written only when everything below its offset is on disk, index entries included. Recovery relies on it.
+//   - Files that recovery trusts are never changed in place: they are replaced by complete ones, or the proof is removed first.
+//   - The log start offset is on disk before segments below it go, the recovery point before batches are truncated.
 //   - Nothing that passed a CRC is ever discarded by recovery: whole batches behind a bad one are moved to a .cut file.
 //
 // # Locks and goroutines
@@ -26,12 +29,13 @@
 // Log.mu, the append lock, is held across the one pwrite of an append, across a roll and across a truncation; no other lock is
 // held across I/O. Readers don't take it: they see segments through an atomic snapshot (Log.view) and a published size.
 //
-// Goroutines, all owned by the Engine and ended by Engine.Close: one flusher for each log directory (flusher.go), one keeper for
-// each log directory that writes checkpoints and removes deleted files (keeper.go). During Open a bounded number of goroutines
+// Goroutines, all owned by the Engine and ended by Engine.Close: for each log directory a flusher (flusher.go), a keeper that writes
+// checkpoints (keeper.go), and a sweeper that removes deleted files (sweeper.go). During Open a bounded number of goroutines
 // recovers logs in parallel; they end before Open returns.
 //
 // # Where to start reading
 //
-// log.go and append.go, then read.go, flusher.go and recover.go. The decisions stand apart from the disk in pure code: roll.go,
-// retention.go, epoch_cache.go, producer_state.go, each with a script in testdata.
+// log.go and append.go, then read.go, flusher.go, snapshots.go and recover.go; docs/format/recovery.md has the order of
+// writes. The decisions stand apart from the disk in pure code: roll.go, retention.go, epoch_cache.go, producer_state.go, each with a
+// script in testdata.
 package storage

@@ -155,7 +155,13 @@ type entryReader struct {
 	tail    []byte
 	block   []byte // entries first..first+len/width-1 of the file
 	first   int
+	pooled  *[blockBytes]byte // the memory of block
 }
+
+// blockBytes is the memory for searchBlock entries of either index.
+const blockBytes = searchBlock * timeEntryLen
+
+var blocks = sync.Pool{New: func() any { return new([blockBytes]byte) }}
 
 // reader pins the file if it holds entries. Call done in the end.
 func (e *entryFile) reader() (entryReader, error) {
@@ -173,6 +179,10 @@ func (e *entryFile) reader() (entryReader, error) {
 }
 
 func (r *entryReader) done() {
+	if r.pooled != nil {
+		blocks.Put(r.pooled)
+		r.pooled, r.block = nil, nil
+	}
 	if r.h != nil {
 		r.e.cache.unpin(r.f)
 	}
@@ -199,13 +209,11 @@ func (r *entryReader) entry(i int) ([]byte, error) {
 // load reads the file's entries from lo to hi-1.
 func (r *entryReader) load(lo, hi int) error {
 	w := r.e.width
-	hi = min(hi, r.written)
-	if need := (hi - lo) * w; cap(r.block) < need {
-		r.block = make([]byte, need)
-	} else {
-		r.block = r.block[:need]
+	if r.pooled == nil {
+		r.pooled = blocks.Get().(*[blockBytes]byte)
 	}
-	r.first = lo
+	hi = min(hi, r.written, lo+searchBlock)
+	r.block, r.first = r.pooled[:(hi-lo)*w], lo
 	n, err := r.h.ReadAt(r.block, int64(lo*w))
 	if n < len(r.block) {
 		r.block = r.block[:0]
@@ -238,6 +246,30 @@ func (r *entryReader) last(ok func(entry []byte) bool) (int, error) {
 		}
 	}
 	return lo - 1, nil
+}
+
+// leading counts the entries before the first one for which ok does not hold.
+func (e *entryFile) leading(ok func(entry []byte) bool) (int, error) {
+	r, err := e.reader()
+	if err != nil {
+		return 0, err
+	}
+	defer r.done()
+	for i := range r.count() {
+		if i%searchBlock == 0 && i < r.written {
+			if err := r.load(i, i+searchBlock); err != nil {
+				return 0, err
+			}
+		}
+		entry, err := r.entry(i)
+		if err != nil {
+			return 0, err
+		}
+		if !ok(entry) {
+			return i, nil
+		}
+	}
+	return r.count(), nil
 }
 
 // holds tells whether the block in memory covers the entries from lo to hi-1.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -17,7 +19,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var (
 	testTP       = TopicPartition{"t", 0}
 	testID       = TopicID{1, 2, 3}
-	testUnpack   = record.NewDecompressor(record.Limits{})
 	testCompress = record.NewCompressor()
 )
 
@@ -31,6 +32,7 @@ type batchSpec struct {
 	epoch  int16
 	seq    int32
 	append int64 // LogAppendTime if positive
+	txn    bool
 }
 
 func (b batchSpec) build(t testing.TB) []byte {
@@ -38,6 +40,7 @@ func (b batchSpec) build(t testing.TB) []byte {
 	o := record.NewOptions(b.codec)
 	if b.pid != 0 {
 		o.ProducerID, o.ProducerEpoch, o.BaseSequence = b.pid, b.epoch, b.seq
+		o.Transactional = b.txn
 	}
 	builder := record.NewBuilder(o)
 	value := b.value
@@ -112,6 +115,12 @@ func createLog(t testing.TB, e *Engine, c Config) *Log {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// pass lets time pass inside a bubble of synctest, until everything that it sets off has come to rest.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
 }
 
 // foundLog returns the log that the engine found at start.

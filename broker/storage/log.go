@@ -36,15 +36,15 @@ type Log struct {
 	verifications map[int64]verification
 	guards        Guard
 	dirty         []dirtyFile // files to make durable, each pinned
-	dirDirty  bool        // names in the log's directory are not durable yet
-	newborn   bool        // the log's directory itself is not durable yet
-	queued    bool        // the flusher has the log on its list
-	urgent    bool        // and will flush it at once
-	snapAt    int64       // offset of the newest producer snapshot
-	snapshots []int64     // offsets of all snapshots, rising
-	pending   []pendingSnapshot
-	gone      bool  // deleted or closed: its files belong to somebody else
-	snapBytes int64 // bytes appended since
+	dirDirty      bool        // names in the log's directory are not durable yet
+	newborn       bool        // the log's directory itself is not durable yet
+	queued        bool        // the flusher has the log on its list
+	urgent        bool        // and will flush it at once
+	snapAt        int64       // offset of the newest producer snapshot
+	snapshots     []int64     // offsets of all snapshots, rising
+	pending       []pendingSnapshot
+	gone          bool  // deleted or closed: its files belong to somebody else
+	snapBytes     int64 // bytes appended since
 
 	txns transactions // has its own lock
 
@@ -230,6 +230,12 @@ func (l *Log) ioError(doing string, err error) error {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return fmt.Errorf("%s %s: %w: %w", doing, l.tp, ErrStorage, err)
 	}
+	l.dir.goOffline(fmt.Errorf("%s %s: %w", doing, l.tp, err))
+	return l.dir.offlineErr()
+}
+
+// syncError is ioError for what can't be undone or tried again, a failed fsync above all: also a full disk takes the directory offline.
+func (l *Log) syncError(doing string, err error) error {
 	l.dir.goOffline(fmt.Errorf("%s %s: %w", doing, l.tp, err))
 	return l.dir.offlineErr()
 }

@@ -30,6 +30,8 @@ type logDir struct {
 	startsChanged atomic.Bool
 	hwChanged     atomic.Bool
 
+	making atomic.Int32 // logs being made
+
 	mu    sync.Mutex // memory only
 	logs  map[TopicPartition]*Log
 	saved map[TopicPartition]bool // partitions that the checkpoint files on disk may name
@@ -142,10 +144,11 @@ func (d *logDir) list() []*Log {
 	return out
 }
 
+// count returns the logs in the directory, those being made included.
 func (d *logDir) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.logs)
+	return len(d.logs) + int(d.making.Load())
 }
 
 // remembers tells whether a checkpoint file on disk may name the partition.

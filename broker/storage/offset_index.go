@@ -67,6 +67,21 @@ func (x *offsetIndex) find(ok func(offsetPosition) bool) (p offsetPosition, foun
 	return x.decode(entry), true, nil
 }
 
+// prefix walks over the entries from the first one while they rise in both columns, up to offset limit, and returns the last one and
+// their number. Behind what is known to be on disk, a power cut may have left anything.
+func (x *offsetIndex) prefix(limit int64) (last offsetPosition, n int, err error) {
+	last = offsetPosition{x.base - 1, -1}
+	n, err = x.leading(func(entry []byte) bool {
+		p := x.decode(entry)
+		if p.offset <= last.offset || p.pos <= last.pos || p.offset > limit {
+			return false
+		}
+		last = p
+		return true
+	})
+	return last, n, err
+}
+
 // full tells whether the index has reached maxBytes.
 func (x *offsetIndex) full(maxBytes int64) bool {
 	return int64(x.count()+1)*offsetEntryLen > maxBytes

@@ -69,6 +69,7 @@ func decodeSnapshot(t *producerTable, data []byte, nowMs int64) error {
 		e.lastTimestamp = int64(be.Uint64(rest[26:]))                                                            //nolint:gosec // as above
 		e.coordinatorEpoch = int32(be.Uint32(rest[34:]))                                                         //nolint:gosec // as above
 		e.txnFirstOffset = int64(be.Uint64(rest[38:]))                                                           //nolint:gosec // as above
+		e.markerOnly = seq < 0
 		if seq >= 0 && off >= 0 && delta >= 0 {
 			e.partial = true
 			e.remember(producerBatch{

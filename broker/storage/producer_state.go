@@ -32,6 +32,7 @@ type producerEntry struct {
 	epoch            int16
 	n                int8
 	partial          bool // came from a snapshot, which keeps only the last batch: older ones may still be in the log
+	markerOnly       bool // all that is known is that a transaction ended: the producer's records are gone, or there were none
 	coordinatorEpoch int32
 	txnFirstOffset   int64
 	lastTimestamp    int64
@@ -80,7 +81,7 @@ type producerAppend struct {
 	control       bool
 	marker        *record.EndMarker
 	// version is the version of the protocol that a marker follows; 2 moves the epoch on with each transaction.
-	version int16
+	version    int16
 	baseSeq    int32
 	lastSeq    int32
 	baseOffset int64
@@ -103,8 +104,8 @@ func newProducerTable(maxEntries int) *producerTable {
 
 // check decides on a client's batch before it is appended: nil means go on, dup that the log has it already.
 //
-// A producer that the log doesn't know may begin at any sequence number (KIP-360): its state may have expired with its records. A new
-// epoch begins at 0. Within an epoch each batch follows the last one; numbers wrap from 2^31-1 to 0.
+// A producer that the log doesn't know, or only from a marker, may begin at any sequence number (KIP-360): its state may have expired
+// with its records. A new epoch begins at 0. Within an epoch each batch follows the last one; numbers wrap from 2^31-1 to 0.
 func (t *producerTable) check(b producerAppend) (dup producerBatch, isDup bool, err error) {
 	e := t.entries[b.id]
 	if e == nil {
@@ -122,7 +123,7 @@ func (t *producerTable) check(b producerAppend) (dup producerBatch, isDup bool, 
 		}
 		return dup, false, nil
 	}
-	if last := e.lastSequence(); !inSequence(last, b.baseSeq) {
+	if last := e.lastSequence(); !e.markerOnly && !inSequence(last, b.baseSeq) {
 		return dup, false, fmt.Errorf("producer %d epoch %d sends sequence %d after %d: %w", b.id, b.epoch, b.baseSeq, last, ErrOutOfOrderSequence)
 	}
 	return dup, false, nil
@@ -173,11 +174,11 @@ func (t *producerTable) checkEpoch(b producerAppend) error {
 	return nil
 }
 
-// partial tells whether a batch that check refused may yet prove a duplicate, once the log has been searched for batches that
-// the snapshot didn't keep.
-func (t *producerTable) partial(id int64) bool {
-	e := t.entries[id]
-	return e != nil && e.partial
+// mayKnow tells whether a batch that find didn't find may yet prove a duplicate, once the log has been searched for batches that the
+// snapshot didn't keep.
+func (t *producerTable) mayKnow(b producerAppend) bool {
+	e := t.entries[b.id]
+	return e != nil && e.partial && e.epoch == b.epoch && !inSequence(e.lastSequence(), b.baseSeq)
 }
 
 // applied is what a batch does to the transactions of a log.
@@ -193,6 +194,7 @@ func (t *producerTable) apply(b producerAppend, nowMs int64) (a applied) {
 		return a // compaction took the marker, because nothing of its transaction is left
 	}
 	e := t.touch(b.id, nowMs)
+	e.markerOnly = b.control && (e.markerOnly && e.epoch == b.epoch || e.epoch == noProducerEpoch)
 	if e.epoch != b.epoch {
 		e.epoch, e.n, e.partial = b.epoch, 0, false
 	}

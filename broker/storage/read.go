@@ -98,7 +98,7 @@ func (l *Log) readSegment(s *segment, q query, next, size int64) (slice Slice, f
 		return Slice{}, true, nil
 	}
 	s.remember(next, pos+n)
-	return Slice{cache: l.env.files, f: &s.log, h: h, off: pos, n: int(n)}, true, nil
+	return Slice{cache: l.env.files, f: &s.log, h: h, off: pos, n: int(n), next: next}, true, nil
 }
 
 // fit returns how many bytes of whole batches from pos on fit into q.maxBytes, and the offset behind them.

@@ -1,141 +1,15 @@
 package storage
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"moldau/internal/vfs"
 )
-
-// load opens every log of a directory, several at a time, before the directory's goroutines run. After an unclean stop everything
-// that was found is made durable in the end: it may have been in the page cache only.
-func (e *Engine) load(ctx context.Context, d *logDir) error {
-	clean, err := takeCleanShutdown(e.env.o.FS, d.path)
-	if err != nil {
-		return err
-	}
-	known, err := d.readCheckpoints()
-	if err != nil {
-		return err
-	}
-	entries, err := e.env.o.FS.ReadDir(d.path)
-	if err != nil {
-		return err
-	}
-	var parts []TopicPartition
-	for _, entry := range entries {
-		if !entry.IsDir() {
-			continue
-		}
-		if strings.HasSuffix(entry.Name(), deleteSuffix) {
-			d.sweeper.discard(filepath.Join(d.path, entry.Name()), 0)
-		} else if tp, ok := parseDirName(entry.Name()); ok {
-			parts = append(parts, tp)
-		}
-	}
-	if err := e.loadAll(ctx, d, parts, known, clean); err != nil {
-		return err
-	}
-	if !clean {
-		if err := d.syncLoaded(); err != nil {
-			return err
-		}
-	}
-	for _, l := range d.list() {
-		if l.err.Load() == nil {
-			l.flushedEnd = l.end.Load()
-		}
-	}
-	d.pointsChanged.Store(!clean)
-	return nil
-}
-
-// loadAll recovers logs with a bounded number of goroutines, which end before it returns.
-func (e *Engine) loadAll(ctx context.Context, d *logDir, parts []TopicPartition, known checkpoints, clean bool) error {
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var errs []error
-	work := make(chan TopicPartition)
-	for range e.env.o.RecoveryThreads {
-		wg.Go(func() {
-			for tp := range work {
-				l, err := recoverLog(e.env, d, tp, found{
-					point: known.points[tp], start: known.starts[tp], hw: known.hws[tp], clean: clean, lost: known.pointsLost, startLost: known.startsLost || d.foreign,
-				})
-				mu.Lock()
-				if err == nil && l != nil {
-					if other := e.logs[tp]; other != nil {
-						err = fmt.Errorf("log %s is in %s and in %s", tp, other.dir.path, d.path)
-					} else {
-						e.logs[tp] = l
-						d.add(l)
-					}
-				}
-				if err != nil {
-					errs = append(errs, err)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-feed:
-	for _, tp := range parts {
-		select {
-		case work <- tp:
-		case <-ctx.Done():
-			errs = append(errs, ctx.Err())
-			break feed
-		}
-	}
-	close(work)
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// syncLoaded makes what was found durable.
-func (d *logDir) syncLoaded() error {
-	err := d.env.o.FS.SyncFS(d.path)
-	if !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	var jobs []func() error
-	for _, l := range d.list() {
-		if l.err.Load() != nil {
-			continue
-		}
-		for _, s := range l.segments() {
-			if s.w.unsynced {
-				for _, f := range s.files() {
-					jobs = append(jobs, func() error { return l.syncFound(f) })
-				}
-			}
-		}
-		jobs = append(jobs, func() error { return d.env.o.FS.SyncDir(l.path) })
-	}
-	jobs = append(jobs, func() error { return d.env.o.FS.SyncDir(d.path) })
-	return inParallel(syncWorkers, jobs)
-}
-
-// syncFound makes one file durable. An index without entries may have none.
-func (l *Log) syncFound(f *file) error {
-	if _, err := l.env.files.pin(f, 0); err != nil {
-		if isNotExist(err) {
-			return nil
-		}
-		return err
-	}
-	defer l.env.files.unpin(f)
-	return f.sync()
-}
 
 // found is what the checkpoints say of a log.
 type found struct {
@@ -156,8 +30,10 @@ type recovery struct {
 	snapshots []int64
 	loaded    int64        // offset of the snapshot that the table of producers holds, 0 if none
 	proof     int64        // everything below is on disk, says the newest good snapshot of ours
+	indexed   int64        // transaction indexes are right up to here
 	epochs    []epochEntry // seen in what was checked
 	end       int64
+	lastEpoch int32 // of the last batch, -1 if none was seen
 	buf       []byte
 }
 
@@ -167,7 +43,7 @@ type recovery struct {
 func recoverLog(env *environment, d *logDir, tp TopicPartition, f found) (*Log, error) {
 	began := time.Now()
 	l := newLog(env, d, tp, TopicID{}, env.o.Config(tp))
-	r := &recovery{l: l, found: f, buf: make([]byte, 0, 64<<10)}
+	r := &recovery{l: l, found: f, lastEpoch: -1}
 	defer func() { l.recovery.Took = time.Since(began) }()
 	l.recovery.Clean = f.clean
 	l.hw.Store(f.hw)
@@ -188,105 +64,6 @@ func recoverLog(env *environment, d *logDir, tp TopicPartition, f found) (*Log, 
 	return l, nil
 }
 
-// list finds the log's files, and removes what earlier lives left behind.
-func (r *recovery) list() error {
-	l := r.l
-	entries, err := l.env.o.FS.ReadDir(l.path)
-	if err != nil {
-		return err
-	}
-	sizes := make(map[string]int64, len(entries))
-	for _, entry := range entries {
-		name := entry.Name()
-		switch filepath.Ext(name) {
-		case deletedSuffix, tmpSuffix:
-			l.dir.sweeper.discard(filepath.Join(l.path, name), 0)
-			continue
-		case snapshotSuffix:
-			if off, ok := parseBase(name, snapshotSuffix); ok {
-				r.snapshots = append(r.snapshots, off)
-			}
-			continue
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		sizes[name] = info.Size()
-		if base, ok := parseBase(name, logSuffix); ok {
-			s := newSegment(l.env.files, l.path, base)
-			s.size, s.modifiedMs = info.Size(), info.ModTime().UnixMilli()
-			s.w.createdMs = s.modifiedMs
-			s.w.jitterMs = jitter(l.Config().SegmentJitterMs)
-			r.segs = append(r.segs, s)
-		}
-	}
-	slices.SortFunc(r.segs, func(a, b *segment) int { return int(min(max(a.base-b.base, -1), 1)) })
-	slices.Sort(r.snapshots)
-	for i, s := range r.segs {
-		if i+1 < len(r.segs) {
-			s.next = r.segs[i+1].base
-		}
-		s.adoptIndex(&s.index.entryFile, sizes)
-		s.adoptIndex(&s.times.entryFile, sizes)
-	}
-	return r.readTopicID(sizes)
-}
-
-// adoptIndex takes an index file as it is: a missing or torn one of a segment with batches will be rebuilt before it is used.
-func (s *segment) adoptIndex(e *entryFile, sizes map[string]int64) {
-	size, ok := sizes[filepath.Base(e.current().path)]
-	e.written, e.ragged = int(size/int64(e.width)), size%int64(e.width) != 0
-	if s.size > 0 && (!ok || size%int64(e.width) != 0) {
-		s.suspect.Store(true)
-	}
-}
-
-// parseBase reads the offset in a segment file's name.
-func parseBase(name, suffix string) (int64, bool) {
-	digits, ok := strings.CutSuffix(name, suffix)
-	if !ok || len(digits) != 20 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 10, 63)
-	return int64(n), err == nil //nolint:gosec // 63 bits
-}
-
-func (r *recovery) readTopicID(sizes map[string]int64) error {
-	l := r.l
-	if _, ok := sizes[partitionMetadataFile]; !ok {
-		return nil
-	}
-	name := filepath.Join(l.path, partitionMetadataFile)
-	data, err := vfs.ReadFile(l.env.o.FS, name)
-	if err != nil {
-		return err
-	}
-	id, err := decodePartitionMetadata(data)
-	if err != nil {
-		if !r.empty() {
-			l.env.logger.Error("topic id is lost", "file", name, "err", err)
-		}
-		return nil
-	}
-	l.id.Store(&id)
-	return nil
-}
-
-func (r *recovery) empty() bool {
-	for _, s := range r.segs {
-		if s.size > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// stillborn tells whether a crash interrupted the creation: there are no records, never were any, and the topic id is missing.
-func (r *recovery) stillborn() bool {
-	return r.empty() && r.found.point == 0 && r.found.start == 0 && r.l.TopicID() == TopicID{} && !r.found.clean
-}
-
 // giveUp makes the log what can still be read of it. Files stay as they are.
 func (r *recovery) giveUp(err error) {
 	l := r.l
@@ -304,6 +81,7 @@ func (r *recovery) giveUp(err error) {
 	l.end.Store(r.end)
 	l.start.Store(min(max(r.found.start, r.segs[0].base), r.end))
 	l.flushedEnd = r.end
+	r.peekTransactions()
 	if data, err := vfs.ReadFile(l.env.o.FS, filepath.Join(l.path, epochFile)); err == nil {
 		if entries, err := decodeEpochs(data); err == nil {
 			l.epochs.entries = entries
@@ -407,16 +185,22 @@ func (r *recovery) scan(s *segment, first bool) (pos int64, err error) {
 		return 0, err
 	}
 	s.w.unsynced = !r.found.clean
-	interval := r.l.Config().IndexIntervalBytes
-	w := walk(h, s.log.path, pos, s.size)
+	interval, compacted := r.l.Config().IndexIntervalBytes, r.l.Config().Compact
+	if pos == 0 {
+		pos = -1 // the first batch of a segment begins where its name says
+	}
+	w := walk(h, s.log.path, max(pos, 0), s.size)
 	defer w.done()
 	for {
 		ok, err := w.next()
 		if err != nil || !ok {
 			return w.pos, err
 		}
-		if w.hdr.BaseOffset() < r.end {
-			return w.pos, w.corrupt("offset %d after %d", w.hdr.BaseOffset(), r.end)
+		if off := w.hdr.BaseOffset(); off < r.end || off > r.end && w.pos > pos && !compacted {
+			return w.pos, w.corrupt("offset %d after %d", off, r.end)
+		}
+		if w.hdr.LastOffset()-s.base > math.MaxInt32 {
+			return w.pos, w.corrupt("offset %d in a segment that begins at %d", w.hdr.LastOffset(), s.base)
 		}
 		if w.hdr.LastOffset() >= r.found.point {
 			if r.buf, err = w.verify(r.buf); err != nil {
@@ -426,7 +210,7 @@ func (r *recovery) scan(s *segment, first bool) (pos int64, err error) {
 			r.noteEpoch(w.hdr.PartitionLeaderEpoch(), w.hdr.BaseOffset())
 		}
 		s.note(batchMeta{last: w.hdr.LastOffset(), maxMs: w.hdr.MaxTimestamp(), pos: w.pos, size: w.size}, interval)
-		r.end = w.hdr.NextOffset()
+		r.end, r.lastEpoch = w.hdr.NextOffset(), w.hdr.PartitionLeaderEpoch()
 	}
 }
 
@@ -439,103 +223,69 @@ func (r *recovery) noteEpoch(epoch int32, offset int64) {
 // begin chooses where to start in a segment, and cuts the indexes to what lies before.
 func (r *recovery) begin(s *segment, h vfs.File, first bool) (pos int64, err error) {
 	r.end = s.base
-	if first {
-		if hint, ok := s.indexed(r.indexedTo()); ok && r.trusted(s, h, hint) {
-			if err := s.keepIndexes(hint, r.found.clean); err == nil {
-				return hint.pos, nil
-			} else if !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
-				return 0, err
-			}
+	if first && !s.suspect.Load() {
+		hint, ok, err := r.startIndexes(s, h)
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
 		}
+		if ok && err == nil {
+			return hint.pos, nil
+		}
+	}
+	if err := r.dropProof(s.base); err != nil {
+		return 0, err
 	}
 	s.suspect.Store(false)
 	return 0, s.resetIndexes()
 }
 
-// indexedTo returns the offset up to which the index files are known to be on disk: a snapshot is only written when they are.
-func (r *recovery) indexedTo() int64 {
-	if r.found.clean {
-		return r.found.point
+// dropProof removes the snapshots that say of index files of the segment at base that they are on disk: these are about to be made
+// anew, and the power may fail again meanwhile.
+func (r *recovery) dropProof(base int64) error {
+	if r.proof <= base {
+		return nil
 	}
-	return min(r.proof, r.found.point) - 1
-}
-
-// trusted tells whether an index entry really names a batch, and whether the entries before it rise.
-func (r *recovery) trusted(s *segment, h vfs.File, hint offsetPosition) bool {
-	if s.suspect.Load() {
-		return false
-	}
-	w := walk(h, s.log.path, hint.pos, s.size)
-	defer w.done()
-	if ok, err := w.next(); !ok || err != nil || w.hdr.LastOffset() != hint.offset {
-		return false
-	}
-	return r.found.clean || s.index.rises(hint)
-}
-
-// rises tells whether the entries up to last rise strictly in both columns.
-func (x *offsetIndex) rises(last offsetPosition) bool {
-	rd, err := x.reader()
-	if err != nil {
-		return false
-	}
-	defer rd.done()
-	prev := offsetPosition{x.base - 1, -1}
-	for i := range rd.count() {
-		if i%searchBlock == 0 && i < rd.written {
-			if rd.load(i, i+searchBlock) != nil {
-				return false
-			}
-		}
-		entry, err := rd.entry(i)
-		if err != nil {
-			return false
-		}
-		p := x.decode(entry)
-		if p.offset <= prev.offset || p.pos <= prev.pos {
-			return false
-		}
-		if p == last {
-			return true
-		}
-		prev = p
-	}
-	return false
-}
-
-// keepIndexes cuts both indexes behind the entry hint, and sets the writer's state to there. After a clean stop nothing is cut.
-func (s *segment) keepIndexes(hint offsetPosition, clean bool) error {
-	if !clean {
-		n, err := s.index.entries(func(entry []byte) bool { return s.index.decode(entry).offset <= hint.offset })
-		if err != nil {
-			return err
-		}
-		t, err := s.times.entries(func(entry []byte) bool { return s.times.decode(entry).offset <= hint.offset })
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(s.index.cut(n), s.times.cut(t)); err != nil {
-			return err
-		}
-	}
-	last, ok, err := s.times.newest()
-	if err != nil {
+	if err := r.pickSnapshot(base); err != nil {
 		return err
 	}
-	if !ok {
+	r.proof = r.loaded
+	return r.l.env.o.FS.SyncDir(r.l.path)
+}
+
+// startIndexes finds the last index entry to be trusted and sets the writer's state to there. After a clean stop that is the last one
+// before the recovery point, and nothing is cut; otherwise whatever follows the entries known to be on disk is cut off.
+func (r *recovery) startIndexes(s *segment, h vfs.File) (hint offsetPosition, ok bool, err error) {
+	n := 0
+	if r.found.clean {
+		hint, ok, err = s.index.lookup(r.found.point)
+	} else {
+		hint, n, err = s.index.prefix(min(r.proof, r.found.point) - 1)
+		ok = n > 0
+	}
+	if err != nil || !ok || !r.names(s, h, hint) {
+		return hint, false, err
+	}
+	if !r.found.clean {
+		t, err := s.times.prefix(hint.offset)
+		if err != nil {
+			return hint, false, err
+		}
+		if err := errors.Join(s.index.cut(n), s.times.cut(t)); err != nil {
+			return hint, false, err
+		}
+	}
+	last, found, err := s.times.newest()
+	if !found {
 		last = timestampOffset{-1, s.base}
 	}
 	s.w.lastTime, s.w.largest, s.w.sinceIndex = last, last, 0
-	return nil
+	return hint, true, err
 }
 
-// entries counts the entries for which ok holds, a prefix of them.
-func (e *entryFile) entries(ok func(entry []byte) bool) (int, error) {
-	rd, err := e.reader()
-	if err != nil {
-		return 0, err
-	}
-	defer rd.done()
-	i, err := rd.last(ok)
-	return i + 1, err
+// names tells whether an index entry really names a batch.
+func (r *recovery) names(s *segment, h vfs.File, hint offsetPosition) bool {
+	w := walk(h, s.log.path, hint.pos, s.size)
+	defer w.done()
+	ok, err := w.next()
+	return ok && err == nil && w.hdr.LastOffset() == hint.offset
 }

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,10 @@ func (r *recovery) finish() error {
 	l.start.Store(min(max(r.found.start, segs[0].base), r.end))
 	if err := r.recoverEpochs(); err != nil {
 		return err
+	}
+	r.indexed = r.end
+	if !r.found.clean {
+		r.indexed = min(r.end, max(r.found.point, r.proof))
 	}
 	return r.recoverProducers()
 }
@@ -57,6 +62,9 @@ func (r *recovery) recoverEpochs() error {
 	if !missing {
 		l.epochs.entries, err = decodeEpochs(data)
 	}
+	if err == nil {
+		err = r.verifyEpochs()
+	}
 	if err != nil && !r.empty() {
 		if !missing {
 			l.env.logger.Warn("leader epochs are damaged and made anew from the log", "partition", l.tp.String(), "err", err)
@@ -83,6 +91,37 @@ func (r *recovery) recoverEpochs() error {
 		return nil
 	}
 	return vfs.WriteFileAtomic(l.env.o.FS, filepath.Join(l.path, epochFile), out)
+}
+
+// verifyEpochs compares the epoch cache with some batches, because the file has no checksum: with the first and the last batch of the
+// log, and with those that the newest entries say begin an epoch.
+func (r *recovery) verifyEpochs() error {
+	c, start := r.l.epochs, r.l.start.Load()
+	c.entries = slices.Clone(c.entries)
+	c.truncateEnd(r.end)
+	if r.lastEpoch >= 0 && c.latest() != r.lastEpoch {
+		return fmt.Errorf("%w: the last batch has leader epoch %d, the last entry %d", ErrCorrupt, r.lastEpoch, c.latest())
+	}
+	offsets := []int64{start}
+	for _, e := range c.entries[max(0, len(c.entries)-2):] {
+		if e.start > start {
+			offsets = append(offsets, e.start)
+		}
+	}
+	for _, off := range offsets {
+		want, good := c.epochAt(off), true
+		err := r.l.walkHeaders(r.segs, off, func(w *walker) bool {
+			good = w.hdr.PartitionLeaderEpoch() == want && (off == start || w.hdr.BaseOffset() == off)
+			return false
+		})
+		if err != nil {
+			return err
+		}
+		if !good {
+			return fmt.Errorf("%w: the batch at %d does not have leader epoch %d", ErrCorrupt, off, want)
+		}
+	}
+	return nil
 }
 
 // earlierEpochs reads the epochs of batches before the first one in the cache from the log: a crash may bring segments back that had
@@ -128,7 +167,6 @@ func (r *recovery) epochsFromLog() error {
 // removed.
 func (r *recovery) recoverProducers() error {
 	l := r.l
-	now := l.env.nowMs()
 	if err := r.pickSnapshot(r.end); err != nil {
 		return err
 	}
@@ -137,13 +175,44 @@ func (r *recovery) recoverProducers() error {
 		from = r.snapshots[n-1]
 		l.snapAt, l.snapshots = from, r.snapshots
 	}
-	return l.walkHeaders(l.segments(), from, func(w *walker) bool {
+	segs := l.segments()
+	if err := r.keepAborted(segs, from); err != nil {
+		return err
+	}
+	p := newReplay(l.producers, &l.txns, l.env.nowMs())
+	err := l.replay(p, segs, from, func(w *walker, e *abortedEntry) error {
 		l.snapBytes += w.size
-		if w.hdr.HasProducerID() {
-			l.producers.apply(producerOf(w.hdr), now)
+		if e == nil || e.LastOffset < r.indexed {
+			return nil
 		}
-		return true
+		return segs[segmentFor(segs, e.LastOffset)].aborted.restore(*e)
 	})
+	l.txns.firstUnstable(l.hw.Load()) // forgets what need not be remembered
+	return err
+}
+
+// keepAborted keeps of the transaction indexes what is known to be on disk. What follows is made anew from the batches: by the replay
+// if that begins early enough.
+func (r *recovery) keepAborted(segs []*segment, from int64) error {
+	lo := segmentFor(segs, r.indexed)
+	if from > r.indexed {
+		r.indexed = r.end
+		return r.l.rebuildAborted(segs, lo, len(segs), r.snapshots)
+	}
+	if r.found.clean {
+		return nil
+	}
+	for _, s := range segs[lo:] {
+		err := s.aborted.cut(s.base, r.indexed)
+		if errors.Is(err, ErrCorrupt) {
+			r.indexed = r.end
+			return r.l.rebuildAborted(segs, lo, len(segs), r.snapshots)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pickSnapshot loads the newest good snapshot up to offset end into the log's table of producers, and removes all newer ones.

@@ -252,8 +252,11 @@ func (s *segment) walkBorder(h vfs.File, from, want, limit int64) (pos, nextOffs
 	for {
 		ok, err := w.next()
 		if err != nil || !ok || w.pos+w.size > want {
-			if pos > from {
+			switch {
+			case pos > from:
 				err = nil // what was found is whole; the next read meets the error
+			case err == nil && ok:
+				nextOffset = w.hdr.BaseOffset()
 			}
 			return pos, nextOffset, err
 		}
@@ -276,10 +279,11 @@ func (s *segment) largestTimestamp() (timestampOffset, error) {
 	} else if err == nil {
 		t, found = timestampOffset{-1, s.base}, true
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) {
+	damaged := errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrCorrupt)
+	switch {
+	case err != nil && !damaged:
 		return t, err
-	}
-	if err != nil || !found {
+	case damaged || !found:
 		s.suspect.Store(true)
 		return timestampOffset{-1, s.base}, nil
 	}

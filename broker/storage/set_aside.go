@@ -28,13 +28,13 @@ func (e *Engine) SetAside(l *Log) (dir string, err error) {
 		e.mu.Unlock()
 	}()
 	l.release()
-	l.dir.remove(l)
 	to := filepath.Join(l.dir.path, strayDirName(l.tp))
 	if err := e.env.o.FS.Rename(l.path, to); err != nil {
 		return "", l.ioError("set aside", err)
 	}
+	l.dir.remove(l)
 	if err := e.env.o.FS.SyncDir(l.dir.path); err != nil {
-		return "", l.ioError("set aside", err)
+		return "", l.syncError("set aside", err)
 	}
 	return to, nil
 }

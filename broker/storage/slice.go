@@ -16,10 +16,14 @@ type Slice struct {
 	h     vfs.File
 	off   int64
 	n     int
+	next  int64
 }
 
 // Len returns the number of bytes.
 func (s Slice) Len() int { return s.n }
+
+// Next returns an offset behind all records of the slice.
+func (s Slice) Next() int64 { return s.next }
 
 // Bytes reads the batches into new memory, which is the caller's.
 func (s Slice) Bytes() ([]byte, error) { return s.AppendTo(nil) }

@@ -76,6 +76,19 @@ func (x *timeIndex) newest() (t timestampOffset, found bool, err error) {
 	return x.decode(entry), true, nil
 }
 
+// prefix walks over the entries from the first one while they rise in both columns, up to offset limit, and returns their number.
+func (x *timeIndex) prefix(limit int64) (n int, err error) {
+	last := timestampOffset{-1, x.base - 1}
+	return x.leading(func(entry []byte) bool {
+		t := x.decode(entry)
+		if t.timestamp <= last.timestamp || t.offset <= last.offset || t.offset > limit {
+			return false
+		}
+		last = t
+		return true
+	})
+}
+
 // full tells whether the index has reached maxBytes. One entry stays free for the one that is added when the segment is closed.
 func (x *timeIndex) full(maxBytes int64) bool {
 	return int64(x.count()+2)*timeEntryLen > maxBytes

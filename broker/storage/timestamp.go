@@ -1,5 +1,7 @@
 package storage
 
+import "errors"
+
 // Timestamped is a record found by its timestamp.
 type Timestamped struct {
 	Offset      int64
@@ -75,6 +77,33 @@ func (l *Log) largestOf(s *segment) (timestampOffset, error) {
 	return s.largestTimestamp()
 }
 
+// timeHint returns where to begin the search for a timestamp: at the last entry of the time index that is earlier, because records up
+// to its offset are at most as late as it says. An entry that doesn't agree with its batch has the index rebuilt.
+func (l *Log) timeHint(s *segment, ts int64) (int64, error) {
+	for range 2 {
+		if s.suspect.Load() {
+			break
+		}
+		t, have, err := s.times.lookup(ts - 1)
+		if err == nil && !have {
+			return s.base, nil
+		}
+		good := false
+		if err == nil {
+			good, err = s.verifyTime(t)
+		}
+		if err != nil && !isNotExist(err) && !errors.Is(err, ErrCorrupt) {
+			return 0, err
+		}
+		if good {
+			return t.offset, nil
+		}
+		s.suspect.Store(true)
+		l.repair(s)
+	}
+	return s.base, nil
+}
+
 // searchSegment steps over the batches from the time index's entry on until one has a record that is late enough.
 func (l *Log) searchSegment(s *segment, ts int64) (found Timestamped, ok bool, err error) {
 	h, err := l.env.files.pin(&s.log, 0)
@@ -83,11 +112,9 @@ func (l *Log) searchSegment(s *segment, ts int64) (found Timestamped, ok bool, e
 	}
 	defer l.env.files.unpin(&s.log)
 	_, size := s.bounds()
-	from := s.base
-	// The last entry that is earlier: records up to its offset are at most as late as it says.
-	t, have, err := s.times.lookup(ts - 1)
-	if err == nil && have {
-		from = t.offset
+	from, err := l.timeHint(s, ts)
+	if err != nil {
+		return found, false, err
 	}
 	pos, ok, err := s.locate(h, max(from, l.Start()), size)
 	if err != nil || !ok {

@@ -114,7 +114,7 @@ func (l *Log) retainState(now time.Time) (retainState, error) {
 func (l *Log) advance(n int) error {
 	if l.dirDirty {
 		if err := l.env.o.FS.SyncDir(l.path); err != nil {
-			return l.ioError("sync", err)
+			return l.syncError("sync", err)
 		}
 	}
 	if first := l.segments()[n].base; first > l.start.Load() {

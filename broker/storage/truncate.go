@@ -35,7 +35,7 @@ func (l *Log) TruncateTo(offset int64) error {
 		return fmt.Errorf("truncate %s to %d: %w", l.tp, offset, err)
 	}
 	if err := l.cutAt(segs, i, pos, next); err != nil {
-		return l.ioError("truncate", err)
+		return l.syncError("truncate", err)
 	}
 	if err := l.changeEpochs(func(c *epochCache) bool { return c.truncateEnd(next) }); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (l *Log) forgetDirty(s *segment) {
 
 // rewindProducers makes producer state what it was at end: from the last snapshot before, and the batches behind it.
 func (l *Log) rewindProducers(end int64) error {
-	r := &recovery{l: l, segs: l.segments(), snapshots: l.snapshots, end: end}
+	r := &recovery{l: l, segs: l.segments(), snapshots: l.snapshots, end: end, indexed: end}
 	l.snapshots, l.snapAt, l.snapBytes = nil, 0, 0
 	if err := r.recoverProducers(); err != nil {
 		return l.readError("truncate", err)

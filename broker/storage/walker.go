@@ -102,6 +102,19 @@ func (w *walker) batch(buf []byte) (record.Batch, error) {
 	return record.Batch(buf), nil
 }
 
+// producer reads the producer fields of the current batch, and of a control batch the marker. buf is memory to use.
+func (w *walker) producer(buf *[]byte) (producerAppend, error) {
+	if !w.hdr.IsControl() {
+		return producerOf(w.hdr), nil
+	}
+	batch, err := w.batch(*buf)
+	if err != nil {
+		return producerAppend{}, err
+	}
+	*buf = batch
+	return producerOf(batch), nil
+}
+
 func (w *walker) corrupt(format string, args ...any) error {
 	return fmt.Errorf("%s at %d: %s: %w", w.name, w.pos, fmt.Sprintf(format, args...), ErrCorrupt)
 }

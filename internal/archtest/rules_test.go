@@ -49,7 +49,7 @@ var rules = []rule{
 	},
 	{
 		"moldau/broker/storage",
-		[]string{"moldau/broker/record", "moldau/internal/vfs"},
+		[]string{"moldau/broker/storage/compact", "moldau/broker/record", "moldau/internal/vfs"},
 		"the log knows bytes and files, not topics' meaning or peers",
 	},
 	{

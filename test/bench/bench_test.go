@@ -62,7 +62,7 @@ func TestBesideKafka(t *testing.T) {
 		samples := map[string][]Sample{}
 		for round := range rounds + 1 { // the first round warms the JVM up and is not counted
 			for _, b := range brokers {
-				s := measure(t, w, b, fmt.Sprintf("%s-%d", strings.ReplaceAll(w.name, " ", "-"), round))
+				s := measure(t, w, b, fmt.Sprintf("%s-%d", strings.NewReplacer(" ", "-", ",", "").Replace(w.name), round))
 				if round > 0 {
 					samples[b.name] = append(samples[b.name], s)
 				}
@@ -156,6 +156,16 @@ func createTopic(t *testing.T, addr, topic string) {
 	defer done()
 	if _, err := adm.CreateTopic(t.Context(), 6, 1, nil, topic); err != nil {
 		t.Fatal(err)
+	}
+	// Kafka answers before its partitions serve.
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		ends, err := adm.ListEndOffsets(t.Context(), topic)
+		if err == nil && ends.Error() == nil && len(ends[topic]) == 6 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not serve: %v", topic, err)
+		}
 	}
 }
 

@@ -81,7 +81,11 @@ func replay(addr string, requests [2][]byte, batches, inFlight int) error {
 	failed := make(chan error, 1)
 	go func() { failed <- drain(conn, batches, credits) }()
 	for i := range batches {
-		credits <- struct{}{}
+		select {
+		case credits <- struct{}{}:
+		case err := <-failed:
+			return err
+		}
 		if _, err := conn.Write(requests[i%2]); err != nil {
 			return err
 		}

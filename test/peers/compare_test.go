@@ -7,16 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
-
-// difference is one way in which our answers are allowed to differ from those
-// of Apache Kafka, and why. docs/kafka-differences.md is made from this list.
-type difference struct {
-	label, path string // regular expressions
-	why         string
-}
 
 // scenario is a list of requests that both brokers get in the same order.
 type scenario struct {
@@ -30,10 +24,11 @@ type scenario struct {
 func TestSameAnswers(t *testing.T) {
 	kafka := StartKafka(t, KafkaOptions{})
 	ours := StartMoldau(t, BuildMoldau(t))
-	used := make([]bool, len(differences))
-	for _, sc := range scenarios {
+	used := make([]bool, len(Differences))
+	for _, sc := range append(scenarios, groupScenarios...) {
 		t.Run(sc.name, func(t *testing.T) {
-			theirs, mine := newSession(t, kafka.Addr), newSession(t, ours.Kafka())
+			clock := time.Now().UnixMilli()
+			theirs, mine := newSession(t, kafka.Addr, clock), newSession(t, ours.Kafka(), clock)
 			sc.run(theirs)
 			sc.run(mine)
 			compare(t, theirs.log, mine.log, used)
@@ -44,7 +39,7 @@ func TestSameAnswers(t *testing.T) {
 	}
 	for i, u := range used {
 		if !u {
-			t.Errorf("the listed difference %q at %q no longer occurs", differences[i].path, differences[i].label)
+			t.Errorf("the listed difference %q at %q no longer occurs", Differences[i].Path, Differences[i].Label)
 		}
 	}
 }
@@ -71,8 +66,8 @@ func compare(t *testing.T, theirs, mine []exchange, used []bool) {
 
 func explained(label, diff string) int {
 	path, _, _ := strings.Cut(diff, ": ")
-	for i, d := range differences {
-		if regexp.MustCompile(d.label).MatchString(label) && regexp.MustCompile(d.path).MatchString(path) {
+	for i, d := range Differences {
+		if regexp.MustCompile(d.Label).MatchString(label) && regexp.MustCompile(d.Path).MatchString(path) {
 			return i
 		}
 	}

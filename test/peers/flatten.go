@@ -14,7 +14,7 @@ import (
 type Fields map[string]string
 
 // listKeys names the fields that identify an element of an unordered list.
-var listKeys = []string{"Topic", "TopicID", "Name", "ResourceName", "Partition", "ConfigName", "NodeID", "ApiKey", "Dir", "Group"}
+var listKeys = []string{"Topic", "TopicID", "Name", "ResourceName", "Partition", "ConfigName", "NodeID", "ApiKey", "Group"}
 
 // Flatten turns a kmsg struct into Fields. Versions, throttle times and
 // unknown tags are left out.

@@ -236,9 +236,9 @@ func fetchSession(s *session) {
 }
 
 func listOffsets(s *session) {
-	s.create("offsets", 1)
+	s.create("list-offsets", 1)
 	for i := range int64(4) {
-		s.write("offsets", batch{values: []string{"a", "b"}, timestamp: s.clock - 4000 + i*1000})
+		s.write("list-offsets", batch{values: []string{"a", "b"}, timestamp: s.clock - 4000 + i*1000})
 	}
 	versions(1, 11, func(v int16) {
 		ask := func(label, topic string, partition int32, ts int64, epoch int32) {
@@ -252,21 +252,21 @@ func listOffsets(s *session) {
 			req.Topics = append(req.Topics, t)
 			s.ask("ListOffsets "+label, req, v)
 		}
-		ask("latest", "offsets", 0, -1, -1)
-		ask("earliest", "offsets", 0, -2, -1)
-		ask("max timestamp", "offsets", 0, -3, -1)
-		ask("earliest local", "offsets", 0, -4, -1)
-		ask("latest tiered", "offsets", 0, -5, -1)
-		ask("earliest pending upload", "offsets", 0, -6, -1)
-		ask("at", "offsets", 0, s.clock-3000, -1)
-		ask("between", "offsets", 0, s.clock-2500, -1)
-		ask("before all", "offsets", 0, 1, -1)
-		ask("after all", "offsets", 0, s.clock+100_000, -1)
+		ask("latest", "list-offsets", 0, -1, -1)
+		ask("earliest", "list-offsets", 0, -2, -1)
+		ask("max timestamp", "list-offsets", 0, -3, -1)
+		ask("earliest local", "list-offsets", 0, -4, -1)
+		ask("latest tiered", "list-offsets", 0, -5, -1)
+		ask("earliest pending upload", "list-offsets", 0, -6, -1)
+		ask("at", "list-offsets", 0, s.clock-3000, -1)
+		ask("between", "list-offsets", 0, s.clock-2500, -1)
+		ask("before all", "list-offsets", 0, 1, -1)
+		ask("after all", "list-offsets", 0, s.clock+100_000, -1)
 		ask("unknown topic", "nowhere", 0, -1, -1)
-		ask("unknown partition", "offsets", 7, -1, -1)
-		ask("bad timestamp", "offsets", 0, -99, -1)
+		ask("unknown partition", "list-offsets", 7, -1, -1)
+		ask("bad timestamp", "list-offsets", 0, -99, -1)
 		if v >= 4 {
-			ask("unknown epoch", "offsets", 0, -1, 42)
+			ask("unknown epoch", "list-offsets", 0, -1, 42)
 		}
 	})
 }
@@ -329,29 +329,38 @@ func alterConfigs(s *session) {
 		c.Name, c.Op, c.Value = name, op, kmsg.StringPtr(value)
 		return c
 	}
-	look := func() {
+	// look asks for what the topic has now, once the change can be seen: Kafka shows it a moment after it has answered.
+	look := func(expected map[string]string) {
 		req := kmsg.NewPtrDescribeConfigsRequest()
 		r := kmsg.NewDescribeConfigsRequestResource()
 		r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeTopic, "alter"
 		r.ConfigNames = []string{"retention.ms", "cleanup.policy", "max.message.bytes"}
 		req.Resources = append(req.Resources, r)
+		s.until("change", func() bool {
+			for _, c := range s.quiet(req, 4).(*kmsg.DescribeConfigsResponse).Resources[0].Configs {
+				if want, ok := expected[c.Name]; ok && (c.Value == nil || *c.Value != want) {
+					return false
+				}
+			}
+			return true
+		})
 		s.ask("DescribeConfigs after", req, 4)
 	}
 	versions(0, 1, func(v int16) {
 		incremental("set", false, v, change("retention.ms", kmsg.IncrementalAlterConfigOpSet, "99"))
-		look()
+		look(map[string]string{"retention.ms": "99"})
 		incremental("append", false, v, change("cleanup.policy", kmsg.IncrementalAlterConfigOpAppend, "compact"))
-		look()
+		look(map[string]string{"cleanup.policy": "delete,compact"})
 		incremental("subtract", false, v, change("cleanup.policy", kmsg.IncrementalAlterConfigOpSubtract, "delete"))
-		look()
+		look(map[string]string{"cleanup.policy": "compact"})
 		incremental("append to a number", false, v, change("retention.ms", kmsg.IncrementalAlterConfigOpAppend, "1"))
 		incremental("bad value", false, v, change("retention.ms", kmsg.IncrementalAlterConfigOpSet, "x"))
 		incremental("unknown", false, v, change("no.such.config", kmsg.IncrementalAlterConfigOpSet, "x"))
 		incremental("twice", false, v, change("retention.ms", kmsg.IncrementalAlterConfigOpSet, "1"), change("retention.ms", kmsg.IncrementalAlterConfigOpSet, "2"))
 		incremental("validate only", true, v, change("retention.ms", kmsg.IncrementalAlterConfigOpSet, "5"))
-		look()
+		look(map[string]string{"retention.ms": "99"})
 		incremental("delete", false, v, change("retention.ms", kmsg.IncrementalAlterConfigOpDelete, ""), change("cleanup.policy", kmsg.IncrementalAlterConfigOpDelete, ""))
-		look()
+		look(map[string]string{"retention.ms": "604800000", "cleanup.policy": "delete"})
 	})
 	versions(0, 2, func(v int16) {
 		req := kmsg.NewPtrAlterConfigsRequest()
@@ -362,7 +371,7 @@ func alterConfigs(s *session) {
 		r.Configs = append(r.Configs, c)
 		req.Resources = append(req.Resources, r)
 		s.ask("AlterConfigs", req, v)
-		look()
+		look(map[string]string{"max.message.bytes": "5000"})
 		req.Resources[0].ResourceName = "nowhere"
 		s.ask("AlterConfigs unknown topic", req, v)
 	})
@@ -472,6 +481,10 @@ func describeCluster(s *session) {
 	t := kmsg.NewDescribeLogDirsRequestTopic()
 	t.Topic, t.Partitions = "cluster", []int32{0, 1, 2}
 	dirs.Topics = append(dirs.Topics, t)
+	s.until("directory of every partition", func() bool {
+		found := s.quiet(dirs, 4).(*kmsg.DescribeLogDirsResponse).Dirs
+		return len(found) == 1 && len(found[0].Topics) == 1 && len(found[0].Topics[0].Partitions) == 3
+	})
 	versions(1, 4, func(v int16) { s.ask("DescribeLogDirs", dirs, v) })
 	telemetry := kmsg.NewPtrGetTelemetrySubscriptionsRequest()
 	s.ask("GetTelemetrySubscriptions", telemetry, 0)

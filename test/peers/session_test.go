@@ -32,8 +32,10 @@ type session struct {
 	clock int64
 }
 
-func newSession(tb testing.TB, addr string) *session {
-	return &session{tb: tb, addr: addr, wire: DialWire(tb, addr), ids: map[string]string{}, clock: time.Now().UnixMilli()}
+// newSession begins a session; clock is the time in ms that the scenario's
+// records carry, the same for both brokers.
+func newSession(tb testing.TB, addr string, clock int64) *session {
+	return &session{tb: tb, addr: addr, wire: DialWire(tb, addr), ids: map[string]string{}, clock: clock}
 }
 
 // ask sends req at version v and records the answer under "label vN". An
@@ -102,7 +104,7 @@ func (s *session) nameID(id string) string {
 	return s.ids[id]
 }
 
-// create makes a topic and answers its id.
+// create makes a topic, waits until its partitions serve, and answers its id.
 func (s *session) create(topic string, partitions int32, configs ...string) [16]byte {
 	s.tb.Helper()
 	req := kmsg.NewPtrCreateTopicsRequest()
@@ -112,6 +114,23 @@ func (s *session) create(topic string, partitions int32, configs ...string) [16]
 	if resp.Topics[0].ErrorCode != 0 {
 		s.tb.Fatalf("create %s: error %d", topic, resp.Topics[0].ErrorCode)
 	}
+	list := kmsg.NewPtrListOffsetsRequest()
+	lt := kmsg.NewListOffsetsRequestTopic()
+	lt.Topic = topic
+	for i := range partitions {
+		p := kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.Timestamp, p.CurrentLeaderEpoch = i, -1, -1
+		lt.Partitions = append(lt.Partitions, p)
+	}
+	list.Topics = append(list.Topics, lt)
+	s.until("leaders of "+topic, func() bool {
+		for _, p := range s.quiet(list, 4).(*kmsg.ListOffsetsResponse).Topics[0].Partitions {
+			if p.ErrorCode != 0 {
+				return false
+			}
+		}
+		return true
+	})
 	return resp.Topics[0].TopicID
 }
 

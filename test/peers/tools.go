@@ -20,13 +20,13 @@ func NewTools(tb testing.TB) Tools {
 // The main classes of the tools, by the name of their script.
 const (
 	TopicCommand        = "org.apache.kafka.tools.TopicCommand"
-	ConfigCommand       = "kafka.admin.ConfigCommand"
+	ConfigCommand       = "org.apache.kafka.tools.ConfigCommand"
 	GetOffsetShell      = "org.apache.kafka.tools.GetOffsetShell"
 	ConsoleProducer     = "org.apache.kafka.tools.ConsoleProducer"
 	ConsoleConsumer     = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 	ProducerPerformance = "org.apache.kafka.tools.ProducerPerformance"
 	ConsumerPerformance = "org.apache.kafka.tools.ConsumerPerformance"
-	DumpLogSegments     = "kafka.tools.DumpLogSegments"
+	DumpLogSegments     = "org.apache.kafka.tools.DumpLogSegments"
 )
 
 // Run starts the main class with args and stdin (may be empty) and returns

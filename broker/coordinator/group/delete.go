@@ -38,14 +38,12 @@ func (g *group) removeOffsets(t *coordinator.Turn, of func(topic string) bool) {
 			}
 		}
 	}
-	for _, tp := range slices.SortedFunc(maps.Keys(gone), comparePartitions) {
-		t.Append(offsetKey(g.id, tp), nil)
-	}
+	g.appendTombstones(t, slices.Collect(maps.Keys(gone)))
 }
 
 // DeleteTopics removes the offsets of topics that were deleted from all groups.
 func (s *Shard) DeleteTopics(t *coordinator.Turn, topics map[string]struct{}) {
-	for _, g := range s.groups {
+	for _, g := range s.sorted() {
 		g.removeOffsets(t, func(topic string) bool {
 			_, deleted := topics[topic]
 			return deleted

@@ -23,7 +23,8 @@ type Description struct {
 	IdleMembers int
 }
 
-// MemberDescription is a member of a group. Metadata and Assignment are known in Stable only.
+// MemberDescription is a member of a group. Metadata is told in Stable only; Assignment is what it has until the next
+// generation is stable.
 type MemberDescription struct {
 	ID, InstanceID       string
 	ClientID, ClientHost string
@@ -44,9 +45,11 @@ func (s *Shard) Describe(groupID string) (Description, error) {
 		d.Protocol = g.protocol
 	}
 	for i, m := range g.members {
-		d.Members[i] = MemberDescription{ID: m.id, InstanceID: m.instanceID, ClientID: m.clientID, ClientHost: m.clientHost}
+		d.Members[i] = MemberDescription{
+			ID: m.id, InstanceID: m.instanceID, ClientID: m.clientID, ClientHost: m.clientHost, Assignment: m.assignment,
+		}
 		if g.state == Stable {
-			d.Members[i].Metadata, d.Members[i].Assignment = m.metadata(g.protocol), m.assignment
+			d.Members[i].Metadata = m.metadata(g.protocol)
 		}
 	}
 	return d, nil

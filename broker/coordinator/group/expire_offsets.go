@@ -1,6 +1,7 @@
 package group
 
 import (
+	"slices"
 	"time"
 
 	"moldau/broker/coordinator"
@@ -8,7 +9,7 @@ import (
 
 // expireOffsets removes what nobody has used for offsets.retention.minutes, and groups of which nothing is left.
 func (s *Shard) expireOffsets(t *coordinator.Turn) {
-	for _, g := range s.groups {
+	for _, g := range s.sorted() {
 		g.expireOffsets(t)
 		if !g.idle() {
 			continue
@@ -38,6 +39,7 @@ func (g *group) expireOffsets(t *coordinator.Turn) {
 	default:
 		return
 	}
+	var gone []topicPartition
 	for topic, partitions := range g.offsets.committed {
 		if _, used := subscribed[topic]; used {
 			continue
@@ -45,9 +47,18 @@ func (g *group) expireOffsets(t *coordinator.Turn) {
 		for p, o := range partitions {
 			tp := topicPartition{topic, p}
 			if g.expired(&o, t.Now) && !g.offsets.unstable(tp) {
-				t.Append(offsetKey(g.id, tp), nil)
+				gone = append(gone, tp)
 			}
 		}
+	}
+	g.appendTombstones(t, gone)
+}
+
+// appendTombstones removes offsets, in an order that does not depend on chance.
+func (g *group) appendTombstones(t *coordinator.Turn, gone []topicPartition) {
+	slices.SortFunc(gone, comparePartitions)
+	for _, tp := range gone {
+		t.Append(offsetKey(g.id, tp), nil)
 	}
 }
 

@@ -45,18 +45,19 @@ func (s *Shard) Leave(t *coordinator.Turn, groupID string, members []Leaving) ([
 		return nil, ErrInvalidGroupID
 	}
 	g := s.groups[groupID]
-	if g == nil {
-		return nil, ErrUnknownMember
-	}
 	answers, left := make([]error, len(members)), false
 	for i, l := range members {
+		if g == nil {
+			answers[i] = ErrUnknownMember
+			continue
+		}
 		answers[i] = g.leave(l)
 		left = left || answers[i] == nil
 	}
 	if left {
 		g.changed(t)
 	}
-	if g.idle() && !g.stored {
+	if g != nil && g.idle() && !g.stored {
 		s.drop(g)
 	}
 	return answers, nil

@@ -65,7 +65,7 @@ func (s *Shard) Join(t *coordinator.Turn, r *JoinRequest, reply *coordinator.Rep
 	}
 	switch {
 	case !g.accepts(r.MemberID):
-		delete(g.pending, r.MemberID)
+		g.turnAway(t, r.MemberID)
 		reply.SendNow(refuseJoin("", ErrMaxSizeReached))
 	case r.MemberID == "":
 		g.joinNew(t, r, reply)
@@ -87,6 +87,14 @@ func (g *group) accepts(memberID string) bool {
 		return m != nil && m.join != nil || g.waiting() < g.s.c.MaxSize
 	default:
 		return m != nil || len(g.members) < g.s.c.MaxSize
+	}
+}
+
+// turnAway removes a member for which there is no room any more.
+func (g *group) turnAway(t *coordinator.Turn, memberID string) {
+	delete(g.pending, memberID)
+	if m := g.byID[memberID]; m != nil {
+		g.lose(t, m)
 	}
 }
 

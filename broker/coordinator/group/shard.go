@@ -1,6 +1,9 @@
 package group
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"moldau/broker/coordinator"
@@ -29,7 +32,7 @@ func NewShard(c Config) *Shard {
 // Start implements coordinator.Shard: the sessions of all members begin anew.
 func (s *Shard) Start(t *coordinator.Turn) {
 	s.retention = t.Now.Add(s.c.OffsetsRetentionCheckInterval)
-	for _, g := range s.groups {
+	for _, g := range s.sorted() {
 		if g.idle() && !g.stored {
 			s.drop(g)
 			continue
@@ -74,6 +77,11 @@ func (s *Shard) Stop(err error) {
 			}
 		}
 	}
+}
+
+// sorted returns the groups by id, so that what is decided about all of them does not depend on chance.
+func (s *Shard) sorted() []*group {
+	return slices.SortedFunc(maps.Values(s.groups), func(a, b *group) int { return strings.Compare(a.id, b.id) })
 }
 
 // ensure returns a group, which it makes if it isn't there.

@@ -120,7 +120,12 @@ func (w *wal) awaitFlush() {
 // close removes the file that was never used.
 func (w *wal) close() error {
 	st, err := os.Stat(w.next)
-	if err != nil || st.Size() > 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // used, flushed and deleted already
+		return nil
+	case err != nil:
+		return err
+	case st.Size() > 0:
 		return nil
 	}
 	return os.Remove(w.next)

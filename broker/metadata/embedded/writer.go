@@ -52,10 +52,8 @@ func (r *request) bytes() int {
 // write is the writer's goroutine: the only one that changes anything. It ends when stop is closed.
 func (s *Store) write() {
 	s.compact(compactTablesAtStart)
-	var held *request // taken from the channel, but not for the last group
+	var first *request // of the next group, when it is taken from the channel already
 	for {
-		first := held
-		held = nil
 		if first == nil {
 			select {
 			case first = <-s.requests:
@@ -64,13 +62,13 @@ func (s *Store) write() {
 			}
 		}
 		var batch []*request
-		batch, held = s.gather(first)
+		batch, first = s.gather(first)
 		s.serve(batch)
 	}
 }
 
-// gather collects the requests that wait already.
-func (s *Store) gather(first *request) (batch []*request, held *request) {
+// gather collects the requests that wait already. One that it takes but that does not fit begins the next group.
+func (s *Store) gather(first *request) (batch []*request, next *request) {
 	batch = []*request{first}
 	if first.alone() {
 		return batch, nil

@@ -3,6 +3,7 @@ package metadatatest
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -209,8 +210,11 @@ func testCASRace(t *testing.T, f *fixture) {
 					t.Error(err)
 					return
 				}
-				var n int
-				fmt.Sscan(string(kv.Value), &n)
+				n, err := strconv.Atoi(string(kv.Value))
+				if err != nil {
+					t.Error(err)
+					return
+				}
 				result, err := f.Txn(f.ctx, metadata.Txn{
 					Cmps: []metadata.Cmp{metadata.ModifiedAt("counter", kv.ModRev)},
 					Ops:  []metadata.Op{metadata.Put("counter", []byte(fmt.Sprint(n+1)))},
