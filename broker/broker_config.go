@@ -41,6 +41,8 @@ type Config struct {
 	MaxRequestPartitions int `kafka:"max.request.partition.size.limit" doc:"The number of partitions that one DescribeTopicPartitions answer holds at most."`
 
 	Groups GroupConfig
+	// Transactions is about transactions.
+	Transactions TransactionConfig
 
 	// Endpoints are the addresses that clients are told for this broker, one per listener.
 	Endpoints []metadata.Endpoint
@@ -77,6 +79,7 @@ func DefaultConfig() Config {
 		TelemetryMaxBytes:         1 << 20,
 		MaxRequestPartitions:      2000,
 		Groups:                    defaultGroupConfig(),
+		Transactions:              defaultTransactionConfig(),
 	}
 }
 
@@ -101,6 +104,7 @@ func (c *Config) Validate() error {
 	want(c.TelemetryMaxBytes >= 1, "telemetry.max.bytes is %d, it must be at least 1", c.TelemetryMaxBytes)
 	want(c.MaxRequestPartitions >= 1, "max.request.partition.size.limit is %d, it must be at least 1", c.MaxRequestPartitions)
 	c.Groups.validate(want)
+	c.Transactions.validate(want)
 	for _, d := range []struct {
 		key   string
 		value time.Duration

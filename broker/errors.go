@@ -6,6 +6,7 @@ import (
 	"moldau/broker/controller"
 	"moldau/broker/coordinator"
 	"moldau/broker/coordinator/group"
+	"moldau/broker/coordinator/txn"
 	"moldau/broker/partition"
 	"moldau/broker/record"
 	"moldau/broker/storage"
@@ -70,11 +71,6 @@ var (
 	ErrInvalidProducerEpoch = storage.ErrInvalidProducerEpoch
 	// ErrUnknownProducerID says that the partition holds no state of this producer (answer of old versions, KIP-360).
 	ErrUnknownProducerID = errors.New("the producer id is unknown to the partition")
-	// ErrInvalidTxnState says that a transactional batch came without a transaction in progress.
-	ErrInvalidTxnState = errors.New("the producer has no transaction in progress")
-	// ErrTransactionalIDNotSupported says that the call asked for a transaction, which this node doesn't offer.
-	ErrTransactionalIDNotSupported = errors.New("transactions are not supported")
-
 	// ErrStorage says that the disk below the partition failed or is offline (KAFKA_STORAGE_ERROR).
 	ErrStorage = storage.ErrStorage
 	// ErrReadOnly says that the partition's log is damaged and takes no writes until an operator has looked at it.
@@ -121,6 +117,32 @@ var (
 	ErrTelemetryTooLarge = errors.New("the telemetry payload is too large")
 	// ErrThrottlingQuotaExceeded says that the client pushes or creates more often than it may.
 	ErrThrottlingQuotaExceeded = errors.New("the quota is exceeded")
+)
+
+// The errors of transactions.
+var (
+	// ErrInvalidTxnState says that a batch doesn't fit the transaction of its producer.
+	ErrInvalidTxnState = storage.ErrInvalidTxnState
+	// ErrInvalidTxnTransition says that the transaction is in a state that doesn't permit what was asked.
+	ErrInvalidTxnTransition = txn.ErrInvalidState
+	// ErrInvalidTransactionTimeout says that a transaction timeout is above transaction.max.timeout.ms, or not above zero.
+	ErrInvalidTransactionTimeout = txn.ErrInvalidTimeout
+	// ErrInvalidProducerIDMapping says that the transactional id is unknown, or has another producer id.
+	ErrInvalidProducerIDMapping = txn.ErrInvalidProducerIDMapping
+	// ErrProducerFenced says that there is a newer producer with the same transactional id.
+	ErrProducerFenced = txn.ErrProducerFenced
+	// ErrConcurrentTransactions says that the transaction before is still being completed.
+	ErrConcurrentTransactions = txn.ErrConcurrentTransactions
+	// ErrTransactionAbortable says that a partition is not part of the transaction, which can only be aborted.
+	ErrTransactionAbortable = txn.ErrNotInTransaction
+	// ErrTransactionalIDNotFound says that there is no such transactional id.
+	ErrTransactionalIDNotFound = txn.ErrNotFound
+	// ErrTransactionCoordinatorFenced says that a marker comes from an older transaction coordinator.
+	ErrTransactionCoordinatorFenced = storage.ErrCoordinatorFenced
+	// ErrTransactionalIDAuthorization says that a transactional batch came without a transactional id that its sender may use.
+	ErrTransactionalIDAuthorization = errors.New("transactional records need a transactional id that their producer may use")
+	// ErrOperationNotAttempted says that a partition was not added to a transaction because another one of the request could not be.
+	ErrOperationNotAttempted = errors.New("nothing was attempted, because another partition of the request was refused")
 )
 
 // The errors of coordinators.

@@ -47,6 +47,9 @@ type FetchPartition struct {
 	MaxBytes int
 }
 
+// AbortedTxn is an aborted transaction, as readers need it.
+type AbortedTxn = storage.AbortedTxn
+
 // FetchedPartition is the answer for one partition.
 type FetchedPartition struct {
 	// Err is nil or one of the sentinels of this package.
@@ -62,4 +65,7 @@ type FetchedPartition struct {
 	Leader LeaderHint
 	// Records holds whole batches. FetchOp.Release gives it back.
 	Records storage.Slice
+	// Aborted names the transactions, by first offset, whose records among Records a reader of committed ones passes over. It
+	// is filled for ReadCommitted only.
+	Aborted []AbortedTxn
 }

@@ -95,7 +95,7 @@ func (o *FetchOp) read(i int) {
 		return
 	}
 	answer.HighWatermark, answer.LastStableOffset, answer.LogStartOffset = r.HighWatermark, r.LastStable, r.LogStart
-	answer.Records = r.Records
+	answer.Records, answer.Aborted = r.Records, r.Aborted
 	o.bytes += r.Records.Len()
 	if r.Diverges {
 		answer.Diverging = EpochEnd{Epoch: r.DivergingEpoch, EndOffset: r.DivergingEnd}

@@ -48,7 +48,7 @@ func (c *GroupConfig) validate(want func(ok bool, format string, args ...any)) {
 	want(c.OffsetsCommitTimeout >= time.Millisecond, "offsets.commit.timeout.ms is %v, it must be at least 1 ms", c.OffsetsCommitTimeout)
 	want(c.OffsetsTopicPartitions >= 1, "offsets.topic.num.partitions is %d, it must be at least 1", c.OffsetsTopicPartitions)
 	want(c.OffsetsTopicReplication >= 1, "offsets.topic.replication.factor is %d, it must be at least 1", c.OffsetsTopicReplication)
-	want(c.OffsetsTopicSegmentBytes >= 1024, "offsets.topic.segment.bytes is %d, it must be at least 1024", c.OffsetsTopicSegmentBytes)
+	want(c.OffsetsTopicSegmentBytes >= 1, "offsets.topic.segment.bytes is %d, it must be at least 1", c.OffsetsTopicSegmentBytes)
 }
 
 // core returns the configuration as the groups themselves need it.

@@ -153,6 +153,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	send(unflushedLogs, float64(stats.Unflushed))
 	send(readOnlyLogs, float64(stats.ReadOnly))
 	collectCluster(send, n.Image())
+	n.collectGroups(send)
 }
 
 func collectLog(send func(*prometheus.Desc, float64, ...string), p *partition.Partition, topic, index string, s partition.Status) {

@@ -15,6 +15,7 @@ import (
 	"moldau/broker/controller"
 	"moldau/broker/coordinator"
 	"moldau/broker/coordinator/group"
+	"moldau/broker/coordinator/txn"
 	"moldau/broker/metadata"
 	"moldau/broker/partition"
 	"moldau/broker/record"
@@ -61,6 +62,12 @@ type Node struct {
 	groups        *coordinator.Runtime[*group.Shard]
 	offsetsTopic  *coordinatorTopic   // whose partitions hold groups' state
 	coordinated   []*coordinatorTopic // the topics of all coordinators
+	txns          *coordinator.Runtime[*txn.Shard]
+	txnTopic      *coordinatorTopic // whose partitions hold transactional ids
+	markers       *markerWriters
+
+	offsetVerifications offsetVerifications
+
 	autoCreations autoCreations
 	admin         admin
 

@@ -35,7 +35,13 @@ type Produced struct {
 // Produce appends records to one partition that this node leads. It returns once the records are in the log; with
 // acks -1 the caller has to Wait before it may answer. The bytes are changed in place (base offsets, leader epochs and
 // append times) and not kept.
+//
+// Batches of transactions need a Confirmation: see ProduceIn.
 func (n *Node) Produce(c *Caller, topic TopicRef, index int32, records []byte, acks int16) Produced {
+	return n.produce(c, topic, index, records, acks, confirmedBatch{})
+}
+
+func (n *Node) produce(_ *Caller, topic TopicRef, index int32, records []byte, acks int16, known confirmedBatch) Produced {
 	t, p, err := n.find(topic, index)
 	switch {
 	case err != nil:
@@ -43,13 +49,15 @@ func (n *Node) Produce(c *Caller, topic TopicRef, index int32, records []byte, a
 		err = ErrInvalidRequiredAcks
 	case t.Internal:
 		err = ErrInvalidTopic
+	case known.err != nil:
+		err = known.err
 	default:
 		var batch record.Batch
 		if batch, err = onlyBatch(records); err != nil {
 			break
 		}
 		var out Produced
-		if out, err = n.append(t, p, batch, acks); err == nil {
+		if out, err = n.append(t, p, batch, acks, known); err == nil {
 			return out
 		}
 		return n.refuseAppend(t, p, index, err)
@@ -58,11 +66,8 @@ func (n *Node) Produce(c *Caller, topic TopicRef, index int32, records []byte, a
 }
 
 // append validates a batch and appends it.
-func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.Batch, acks int16) (Produced, error) {
+func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.Batch, acks int16, known confirmedBatch) (Produced, error) {
 	cfg := t.Config()
-	if batch.IsTransactional() {
-		return Produced{}, ErrInvalidTxnState
-	}
 	check := record.Check{
 		Now: n.now().UnixMilli(), MaxBytes: cfg.MaxMessageBytes, TimestampType: cfg.TimestampType,
 		BeforeMaxMs: cfg.TimestampBeforeMaxMs, AfterMaxMs: cfg.TimestampAfterMaxMs, Compacted: cfg.Compacted(),
@@ -70,7 +75,7 @@ func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.B
 	if _, err := batch.Admit(&check, n.decompressors.upTo(cfg.MaxDecompressedBytes)); err != nil {
 		return Produced{}, err
 	}
-	appended, err := n.appendAs(cfg, p, batch, acks)
+	appended, err := n.appendAs(cfg, p, batch, acks, known.guard)
 	if err != nil {
 		return Produced{}, err
 	}
@@ -85,9 +90,9 @@ func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.B
 }
 
 // appendAs appends a batch under the codec that the topic asks for.
-func (n *Node) appendAs(cfg *configdef.Topic, p *partition.Partition, batch record.Batch, acks int16) (partition.Appended, error) {
+func (n *Node) appendAs(cfg *configdef.Topic, p *partition.Partition, batch record.Batch, acks int16, guard storage.Guard) (partition.Appended, error) {
 	if cfg.KeepProducerCodec || batch.Codec() == cfg.Codec {
-		return p.Append(batch, acks, storage.OriginClient)
+		return appendGuarded(p, batch, acks, guard)
 	}
 	buf := n.scratch.Get().(*[]byte)
 	defer n.scratch.Put(buf)
@@ -99,7 +104,7 @@ func (n *Node) appendAs(cfg *configdef.Topic, p *partition.Partition, batch reco
 	if len(packed) > cfg.MaxMessageBytes {
 		return partition.Appended{}, ErrMessageTooLarge
 	}
-	return p.Append(packed, acks, storage.OriginClient)
+	return appendGuarded(p, packed, acks, guard)
 }
 
 // errBatchCount refuses requests that carry another number of batches than one.

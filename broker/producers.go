@@ -24,7 +24,9 @@ type ProducerIdentity struct {
 }
 
 // InitProducerID hands out a producer id that no other producer of the cluster has or had. Whatever an idempotent
-// producer says it has, it gets a new one, as in Apache Kafka. Transactions are refused: ErrTransactionalIDNotSupported.
+// producer says it has, it gets a new one, as in Apache Kafka. The producer of a transactional id gets the id's, in an epoch
+// that fences all producers before it; if the id has a transaction open that is aborted first, and the answer is
+// ErrConcurrentTransactions until it is.
 func (n *Node) InitProducerID(ctx context.Context, c *Caller, req InitProducerIDRequest) (ProducerIdentity, error) {
 	none := ProducerIdentity{ID: -1, Epoch: -1}
 	switch {
@@ -32,7 +34,11 @@ func (n *Node) InitProducerID(ctx context.Context, c *Caller, req InitProducerID
 	case *req.TransactionalID == "":
 		return none, ErrInvalidRequest
 	default:
-		return none, ErrTransactionalIDNotSupported
+		p, err := n.initTransactionalID(ctx, &req)
+		if err != nil {
+			return none, err
+		}
+		return ProducerIdentity{ID: p.ID, Epoch: p.Epoch}, nil
 	}
 	id, err := n.producerIDs.next(ctx)
 	if err != nil {

@@ -43,8 +43,8 @@ func TestInitProducerIDRefusals(t *testing.T) {
 	if _, err := n.InitProducerID(t.Context(), testCaller, InitProducerIDRequest{TransactionalID: &empty}); !errors.Is(err, ErrInvalidRequest) {
 		t.Errorf("an empty transactional id: %v", err)
 	}
-	if _, err := n.InitProducerID(t.Context(), testCaller, InitProducerIDRequest{TransactionalID: &mine}); !errors.Is(err, ErrTransactionalIDNotSupported) {
-		t.Errorf("a transactional id: %v", err)
+	if _, err := n.InitProducerID(t.Context(), testCaller, InitProducerIDRequest{TransactionalID: &mine}); !errors.Is(err, ErrNotCoordinator) {
+		t.Errorf("a transactional id that nobody coordinates yet: %v", err)
 	}
 	n.producerIDs.turn <- struct{}{} // somebody is taking a block
 	ctx, cancel := context.WithCancel(t.Context())

@@ -220,6 +220,7 @@ func (n *Node) openPartitions(ctx context.Context) error {
 		return nil
 	})
 	n.openGroups()
+	n.openTransactions()
 	first := make(chan struct{})
 	var once sync.Once
 	n.loader.Subscribe(func(_, next *metadata.Image, delta metadata.Delta) {

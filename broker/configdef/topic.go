@@ -151,13 +151,13 @@ func consistent(values map[string]Value, overrides map[string]string) error {
 func newTopic(values map[string]Value) (Topic, error) {
 	num := func(name string) int64 { return values[name].Int() }
 	t := Topic{
-		Log:                    logConfig(values),
-		MinInSyncReplicas:      int(num("min.insync.replicas")),
-		MaxMessageBytes:        int(num("max.message.bytes")),
-		MaxDecompressedBytes:   int(num("max.decompressed.message.bytes")),
-		TimestampBeforeMaxMs:   num("message.timestamp.before.max.ms"),
-		TimestampAfterMaxMs:    num("message.timestamp.after.max.ms"),
-		UncleanLeaderElection:  values["unclean.leader.election.enable"].Bool(),
+		Log:                   logConfig(values),
+		MinInSyncReplicas:     int(num("min.insync.replicas")),
+		MaxMessageBytes:       int(num("max.message.bytes")),
+		MaxDecompressedBytes:  int(num("max.decompressed.message.bytes")),
+		TimestampBeforeMaxMs:  num("message.timestamp.before.max.ms"),
+		TimestampAfterMaxMs:   num("message.timestamp.after.max.ms"),
+		UncleanLeaderElection: values["unclean.leader.election.enable"].Bool(),
 	}
 	if values["message.timestamp.type"].Text() == "LogAppendTime" {
 		t.TimestampType = record.LogAppendTime

@@ -122,13 +122,13 @@ func TestParseTopicDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Topic{
-		Log:                    storage.DefaultConfig(),
-		KeepProducerCodec:      true,
-		MinInSyncReplicas:      1,
-		MaxMessageBytes:        1048588,
-		MaxDecompressedBytes:   2147483639,
-		TimestampBeforeMaxMs:   math.MaxInt64,
-		TimestampAfterMaxMs:    3600000,
+		Log:                  storage.DefaultConfig(),
+		KeepProducerCodec:    true,
+		MinInSyncReplicas:    1,
+		MaxMessageBytes:      1048588,
+		MaxDecompressedBytes: 2147483639,
+		TimestampBeforeMaxMs: math.MaxInt64,
+		TimestampAfterMaxMs:  3600000,
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -41,7 +41,8 @@ type produceReply struct {
 	version int16
 	request produceRequest
 	results []broker.Produced // by request.partitions
-	expires time.Duration     // since the start of the server
+	txn     *broker.Confirmation
+	expires time.Duration // since the start of the server
 }
 
 // produce appends the records of all partitions, and leaves the waiting for acks=all to the reply.
@@ -54,6 +55,7 @@ func (c *conn) produce(_ context.Context, r *request) reply {
 	}
 	p.expires = c.srv.now() + time.Duration(p.request.timeoutMs)*time.Millisecond
 	p.results = slices.Grow(p.results[:0], len(p.request.partitions))
+	p.confirmTxn(r.caller)
 	for i := range p.request.topics {
 		p.appendTopic(r.caller, &p.request.topics[i])
 	}
@@ -77,7 +79,7 @@ func (p *produceReply) appendTopic(caller *broker.Caller, t *produceTopic) {
 	ref := broker.TopicRef{Name: t.name, ID: t.id}
 	for i := t.first; i < t.last; i++ {
 		part := &p.request.partitions[i]
-		result := p.appendPartition(caller, ref, part)
+		result := p.appendPartition(caller, ref, i)
 		if m != nil {
 			m.produced(part.records, result.Err)
 		}
@@ -86,14 +88,19 @@ func (p *produceReply) appendTopic(caller *broker.Caller, t *produceTopic) {
 }
 
 // appendPartition checks what only the edge can know, the request's version and acks, and calls the broker.
-func (p *produceReply) appendPartition(caller *broker.Caller, topic broker.TopicRef, part *producePartition) broker.Produced {
+func (p *produceReply) appendPartition(caller *broker.Caller, topic broker.TopicRef, i int) broker.Produced {
+	part := &p.request.partitions[i]
 	if acks := p.request.acks; acks < -1 || acks > 1 {
 		return notProduced(broker.ErrInvalidRequiredAcks, "")
 	}
 	if p.version < firstZstdVersion && len(part.records) >= record.HeaderLen && record.Batch(part.records).Codec() == record.Zstd {
 		return notProduced(broker.ErrUnsupportedCompressionType, "zstd needs version 7 of Produce")
 	}
-	return p.c.node.Produce(caller, topic, part.index, part.records, p.request.acks)
+	result := p.c.node.ProduceIn(caller, p.txn, i, topic, part.index, part.records, p.request.acks)
+	if p.txn != nil && result.Err != nil {
+		result.Err, result.Message = txnProduceError(result.Err, result.Message, p.version)
+	}
+	return result
 }
 
 // notProduced is an outcome that the broker wasn't asked for.
@@ -149,7 +156,7 @@ func (p *produceReply) release() {
 	if cap(p.results) > keepPartitions {
 		p.results = nil
 	}
-	p.c = nil
+	p.c, p.txn = nil, nil
 	pool.Put(p)
 }
 

@@ -75,8 +75,13 @@ const maxRetentionMillis = int64(1e12)
 
 // committedTopic finds the topic of a request that names topics by name, or from version 10 on by id.
 func (c *conn) committedTopic(version int16, name string, id [16]byte) (found string, foundID [16]byte, partitions int, err error) {
+	return c.topicOf(version >= 10, name, id)
+}
+
+// topicOf finds a topic by name, or by id.
+func (c *conn) topicOf(byID bool, name string, id [16]byte) (found string, foundID [16]byte, partitions int, err error) {
 	img := c.node.Image()
-	if version < 10 {
+	if !byID {
 		t, ok := img.Topic(name)
 		if !ok {
 			return "", id, 0, broker.ErrUnknownTopicOrPartition

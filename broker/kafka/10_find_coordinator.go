@@ -57,22 +57,21 @@ func (c *conn) findCoordinator(ctx context.Context, r *request, q *kmsg.FindCoor
 // coordinatorOf finds one coordinator, at its address on the listener that the client came through.
 func (c *conn) coordinatorOf(ctx context.Context, r *request, kind int8, key string) found {
 	none := found{node: -1, port: -1}
-	var err error
+	find := c.node.GroupCoordinator
 	switch kind {
 	case groupCoordinator:
-		b, e := c.node.GroupCoordinator(ctx, r.caller, key)
-		if err = e; err != nil {
-			break
-		}
-		ep, ok := b.Endpoint(c.listener.name)
-		if !ok {
-			err = broker.ErrCoordinatorNotAvailable
-			break
-		}
-		return found{node: b.ID, host: ep.Host, port: ep.Port}
+	case txnCoordinator:
+		find = c.node.TransactionCoordinator
 	default:
 		none.code, none.text = kerr.InvalidRequest.Code, optional(kerr.InvalidRequest.Description)
 		return none
+	}
+	b, err := find(ctx, r.caller, key)
+	if err == nil {
+		if ep, ok := b.Endpoint(c.listener.name); ok {
+			return found{node: b.ID, host: ep.Host, port: ep.Port}
+		}
+		err = broker.ErrCoordinatorNotAvailable
 	}
 	none.code, none.text = code(err), errorMessage(err)
 	return none

@@ -15,7 +15,8 @@ import (
 // 1: throttle time. 3: flexible, client software (KIP-511), features (KIP-584). 5: the cluster and node that the client
 // thinks it talks to (KIP-1242).
 //
-// No features are listed: those that Kafka has belong to groups, transactions and its own metadata.
+// Of Kafka's features transaction.version is listed: it decides how clients end their transactions (KIP-890). The others
+// belong to what is not here, and to Kafka's own metadata.
 
 // apiVersions tells what we speak.
 func (c *conn) apiVersions(_ context.Context, r *request, q *kmsg.ApiVersionsRequest) reply {
@@ -33,7 +34,31 @@ func (c *conn) apiVersions(_ context.Context, r *request, q *kmsg.ApiVersionsReq
 		}
 	}
 	resp.ApiKeys = c.srv.apiKeys()
+	if q.Version >= 3 {
+		listFeatures(resp)
+	}
 	return answer(resp)
+}
+
+// features are those of Kafka that are spoken here, from version min to max, and in force in version level.
+var features = []struct {
+	name            string
+	min, max, level int16
+}{
+	{"transaction.version", 0, 2, 2},
+}
+
+// listFeatures lists what is spoken and what is in force. What is in force never changes, so its epoch is 0.
+func listFeatures(resp *kmsg.ApiVersionsResponse) {
+	resp.FinalizedFeaturesEpoch = 0
+	for _, f := range features {
+		supported := kmsg.NewApiVersionsResponseSupportedFeature()
+		supported.Name, supported.MinVersion, supported.MaxVersion = f.name, f.min, f.max
+		resp.SupportedFeatures = append(resp.SupportedFeatures, supported)
+		finalized := kmsg.NewApiVersionsResponseFinalizedFeature()
+		finalized.Name, finalized.MinVersionLevel, finalized.MaxVersionLevel = f.name, f.level, f.level
+		resp.FinalizedFeatures = append(resp.FinalizedFeatures, finalized)
+	}
 }
 
 // misrouted finds out whether the client meant another cluster or node.

@@ -22,8 +22,8 @@ func TestProducerIDs(t *testing.T) {
 	}
 	q := kmsg.NewPtrInitProducerIDRequest()
 	q.Version, q.TransactionalID, q.TransactionTimeoutMillis = 4, kmsg.StringPtr("t"), 1000
-	if resp := ask[*kmsg.InitProducerIDResponse](w, q); resp.ErrorCode != 35 || resp.ProducerID != -1 {
-		t.Errorf("with a transactional id: %+v", resp)
+	if resp := ask[*kmsg.InitProducerIDResponse](w, q); resp.ErrorCode != 16 || resp.ProducerID != -1 {
+		t.Errorf("with a transactional id that nobody coordinates yet: %+v", resp)
 	}
 
 	produce := func(sequence int32) kmsg.ProduceResponseTopicPartition {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +20,13 @@ func apiDocument() []byte {
 	b.WriteString("What the broker advertises in ApiVersions, and all that it answers. \"Kafka 4.4\" is the newest version that the\n")
 	b.WriteString("protocol of Apache Kafka 4.4 defines. Requests with another key or version close the connection, as in Kafka, with a\n")
 	b.WriteString("line in the log; only ApiVersions answers unknown versions, in version 0 with error UNSUPPORTED_VERSION.\n\n")
+	b.WriteString(apiMarkdown())
+	return b.Bytes()
+}
+
+// apiMarkdown is the table of what we speak, for the document and for README.md.
+func apiMarkdown() string {
+	var b strings.Builder
 	b.WriteString("| key | API | versions | Kafka 4.4 | note |\n|---|---|---|---|---|\n")
 	for _, a := range apiTable() {
 		var note []string
@@ -30,7 +38,39 @@ func apiDocument() []byte {
 		}
 		fmt.Fprintf(&b, "| %d | %s | %d to %d | %d | %s |\n", a.key, a.name, a.min, a.max, a.key.Request().MaxVersion(), strings.Join(note, "; "))
 	}
-	return b.Bytes()
+	return b.String()
+}
+
+// readmeMarks enclose the table in README.md.
+var readmeMarks = [2]string{"<!-- apis: made by `go generate ./broker/kafka` -->\n\n", "\n<!-- /apis -->"}
+
+// inReadme returns README.md with the current table.
+func inReadme(t *testing.T, readme []byte) []byte {
+	t.Helper()
+	before, rest, ok := bytes.Cut(readme, []byte(readmeMarks[0]))
+	_, after, closed := bytes.Cut(rest, []byte(readmeMarks[1]))
+	if !ok || !closed {
+		t.Fatal("README.md has no place for the table of APIs")
+	}
+	return slices.Concat(before, []byte(readmeMarks[0]), []byte(apiMarkdown()), []byte(readmeMarks[1]), after)
+}
+
+func TestReadmeTable(t *testing.T) {
+	path := filepath.Join("..", "..", "README.md")
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := inReadme(t, got)
+	if *write {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the table in %s is not current: run go generate ./broker/kafka", path)
+	}
 }
 
 func TestAPIDocument(t *testing.T) {

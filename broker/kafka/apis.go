@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-//go:generate go test -run ^TestAPIDocument$ -args -write
+//go:generate go test -run "^Test(APIDocument|ReadmeTable)$" -args -write
 
 // plane says which slots a request runs under.
 type plane uint8
@@ -63,6 +63,11 @@ func apiTable() []api {
 		{key: kmsg.DeleteRecords, name: "DeleteRecords", min: 0, max: 2, plane: controlPlane, handle: decoded((*conn).deleteRecords)},
 		{key: kmsg.InitProducerID, name: "InitProducerId", min: 0, max: 5, plane: controlPlane, handle: decoded((*conn).initProducerID)},
 		{key: kmsg.OffsetForLeaderEpoch, name: "OffsetForLeaderEpoch", min: 0, max: 4, plane: dataPlane, handle: decoded((*conn).offsetForLeaderEpoch)},
+		{key: kmsg.AddPartitionsToTxn, name: "AddPartitionsToTxn", min: 0, max: 5, plane: dataPlane, handle: decoded((*conn).addPartitionsToTxn)},
+		{key: kmsg.AddOffsetsToTxn, name: "AddOffsetsToTxn", min: 0, max: 4, plane: controlPlane, handle: decoded((*conn).addOffsetsToTxn)},
+		{key: kmsg.EndTxn, name: "EndTxn", min: 0, max: 5, plane: controlPlane, handle: decoded((*conn).endTxn)},
+		{key: kmsg.WriteTxnMarkers, name: "WriteTxnMarkers", min: 1, max: 2, plane: controlPlane, handle: decoded((*conn).writeTxnMarkers)},
+		{key: kmsg.TxnOffsetCommit, name: "TxnOffsetCommit", min: 0, max: 6, plane: controlPlane, handle: decoded((*conn).txnOffsetCommit)},
 		{key: kmsg.DescribeConfigs, name: "DescribeConfigs", min: 0, max: 4, plane: controlPlane, handle: decoded((*conn).describeConfigs)},
 		{key: kmsg.AlterConfigs, name: "AlterConfigs", min: 0, max: 2, plane: controlPlane, handle: decoded((*conn).alterConfigs)},
 		{key: kmsg.DescribeLogDirs, name: "DescribeLogDirs", min: 0, max: 5, plane: controlPlane, handle: decoded((*conn).describeLogDirs)},
@@ -75,6 +80,8 @@ func apiTable() []api {
 		{key: kmsg.OffsetDelete, name: "OffsetDelete", min: 0, max: 0, plane: dataPlane, handle: decoded((*conn).offsetDelete)},
 		{key: kmsg.DescribeCluster, name: "DescribeCluster", min: 0, max: 2, plane: controlPlane, handle: decoded((*conn).describeCluster)},
 		{key: kmsg.DescribeProducers, name: "DescribeProducers", min: 0, max: 0, plane: controlPlane, handle: decoded((*conn).describeProducers)},
+		{key: kmsg.DescribeTransactions, name: "DescribeTransactions", min: 0, max: 0, plane: dataPlane, handle: decoded((*conn).describeTransactions)},
+		{key: kmsg.ListTransactions, name: "ListTransactions", min: 0, max: 2, plane: controlPlane, handle: decoded((*conn).listTransactions)},
 		{key: kmsg.GetTelemetrySubscriptions, name: "GetTelemetrySubscriptions", min: 0, max: 0, plane: controlPlane, handle: decoded((*conn).getTelemetrySubscriptions)},
 		{key: kmsg.PushTelemetry, name: "PushTelemetry", min: 0, max: 0, plane: controlPlane, handle: decoded((*conn).pushTelemetry)},
 		{key: kmsg.ListConfigResources, name: "ListConfigResources", min: 0, max: 1, plane: controlPlane, handle: decoded((*conn).listConfigResources)},

@@ -177,6 +177,14 @@ func (c *conn) outsideSlot(f func()) {
 	}
 }
 
+// whileWaiting runs f, which waits and does nothing else, without the request's slot of a plane.
+func (c *conn) whileWaiting(p plane, f func()) {
+	s := c.srv.slots[p]
+	s.leave()
+	defer s.enter(nil)
+	f()
+}
+
 // abort closes the connection at once and ends all that waits in it. It may be called from any goroutine.
 func (c *conn) abort() {
 	// The error of a close tells nothing: the peer may be gone already. TLS is closed from below, because it would wait

@@ -44,11 +44,7 @@ func (e *fetchEncoder) partition(index int32, p *broker.FetchedPartition, r reco
 	if e.version >= 5 {
 		dst = appendInt64(dst, p.LogStartOffset)
 	}
-	aborted := -1 // null: only read_committed asks for aborted transactions, and none exist yet
-	if e.readCommitted {
-		aborted = 0
-	}
-	dst = appendCount(dst, aborted, e.compact)
+	dst = e.appendAborted(dst, p.Aborted)
 	if e.version >= 11 {
 		dst = appendInt32(dst, p.PreferredReadReplica)
 	}
@@ -57,6 +53,22 @@ func (e *fetchEncoder) partition(index int32, p *broker.FetchedPartition, r reco
 	if e.compact {
 		e.out.bytes = e.appendPartitionTags(e.out.bytes, p)
 	}
+}
+
+// appendAborted writes the aborted transactions; null for readers that see everything.
+func (e *fetchEncoder) appendAborted(dst []byte, aborted []broker.AbortedTxn) []byte {
+	if !e.readCommitted {
+		return appendCount(dst, -1, e.compact)
+	}
+	dst = appendCount(dst, len(aborted), e.compact)
+	for i := range aborted {
+		dst = appendInt64(dst, aborted[i].ProducerID)
+		dst = appendInt64(dst, aborted[i].FirstOffset)
+		if e.compact {
+			dst = append(dst, 0)
+		}
+	}
+	return dst
 }
 
 func (e *fetchEncoder) appendPartitionTags(dst []byte, p *broker.FetchedPartition) []byte {

@@ -18,11 +18,36 @@ type Appended struct {
 // changed in place and not kept. A batch that an idempotent producer sends again is answered with the offsets of the
 // first time, and with a Commit that is done when that one is committed.
 func (p *Partition) Append(b []byte, acks int16, origin storage.AppendOrigin) (Appended, error) {
+	return p.appendBy(acks, func(epoch int32) (storage.AppendInfo, error) { return p.log.Append(b, epoch, origin) })
+}
+
+// BeginVerification prepares for the first batch of a producer's transaction: unless the answer is that none is needed, the transaction
+// coordinator must confirm that the transaction has this partition before AppendVerified.
+func (p *Partition) BeginVerification(producerID int64, epoch int16, sequence int32) (guard storage.Guard, needed bool, err error) {
+	if err := p.lead(-1); err != nil {
+		return storage.NoGuard, false, err
+	}
+	guard, needed = p.log.BeginVerification(producerID, epoch, sequence)
+	return guard, needed, nil
+}
+
+// AppendVerified appends a client's transactional batch after the transaction coordinator has confirmed it.
+func (p *Partition) AppendVerified(b []byte, acks int16, guard storage.Guard) (Appended, error) {
+	return p.appendBy(acks, func(epoch int32) (storage.AppendInfo, error) { return p.log.AppendVerified(b, epoch, guard) })
+}
+
+// AppendMarker appends the marker that ends a producer's transaction, which follows a version of the protocol.
+func (p *Partition) AppendMarker(b []byte, version int16) (Appended, error) {
+	return p.appendBy(AcksAll, func(epoch int32) (storage.AppendInfo, error) { return p.log.AppendMarker(b, epoch, version) })
+}
+
+// appendBy has add append to the log as the leader in an epoch.
+func (p *Partition) appendBy(acks int16, add func(epoch int32) (storage.AppendInfo, error)) (Appended, error) {
 	epoch, tenure, err := p.beginAppend(acks)
 	if err != nil {
 		return Appended{}, err
 	}
-	info, err := p.log.Append(b, epoch, origin)
+	info, err := add(epoch)
 	p.endAppend(info.End, err == nil)
 	if err != nil {
 		return Appended{}, p.logError(err)

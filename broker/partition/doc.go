@@ -5,8 +5,8 @@
 // A Partition joins a log (package storage) with its place in the metadata: the leader epoch, the in-sync replicas, and
 // from them the high watermark, the first offset that is not committed. Under strict durability that is the least
 // flushed end among the in-sync replicas, so that nobody is told of a record that a power cut could take back; under
-// relaxed durability it is the least log end, as in Apache Kafka. The last stable offset equals the high watermark as
-// long as there are no transactions.
+// relaxed durability it is the least log end, as in Apache Kafka. The last stable offset lies below it while the oldest
+// transaction is open, or ended by a marker that is not committed.
 //
 // A Topic holds what its partitions share: name, id, configuration. The Manager holds all of them and makes them follow
 // the metadata.
@@ -18,6 +18,7 @@
 //
 // # Invariants
 //
+//   - log start <= last stable offset <= high watermark <= log end. The last stable offset never moves back either.
 //   - log start <= high watermark <= log end. The high watermark never moves back while this replica leads, and the log
 //     is never truncated below it.
 //   - A Commit that is done without an error is on disk on every in-sync replica (strict), or in their logs (relaxed).

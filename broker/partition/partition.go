@@ -34,10 +34,12 @@ type Partition struct {
 
 // newPartition joins a log with a state. The high watermark begins where it was last saved.
 func newPartition(t *Topic, index int32, l *storage.Log, self int32, strict bool) *Partition {
-	return &Partition{
+	p := &Partition{
 		topic: t, index: index, log: l, tenure: 1,
 		st: newState(self, strict, l.Start(), l.End(), l.FlushedEnd(), l.HighWatermarkCheckpoint()),
 	}
+	p.st.settle(l.FirstUnstable(p.st.hw))
+	return p
 }
 
 // newBroken stands for a replica whose log could not be opened: it answers everything with err.
@@ -208,6 +210,7 @@ func (p *Partition) noteStart() {
 // moved tells the log and all who wait that the high watermark is another one. p.mu is held.
 func (p *Partition) moved() {
 	p.log.SetHighWatermark(p.st.hw)
+	p.st.settle(p.log.FirstUnstable(p.st.hw))
 	p.wakeAll()
 }
 

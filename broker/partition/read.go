@@ -24,6 +24,9 @@ type Reading struct {
 	DivergingEnd   int64
 	// Records holds whole batches; the caller releases it.
 	Records storage.Slice
+	// Aborted names the transactions, by first offset, whose batches among Records a reader of committed transactions passes over. It is
+	// filled for ToLastStable only.
+	Aborted []storage.AbortedTxn
 	// Mark is what the reader has seen of the partition, for Waiter.
 	Mark Mark
 }
@@ -55,6 +58,12 @@ func (p *Partition) Read(spec ReadSpec) (Reading, error) {
 	r.Records, err = p.log.Read(spec.Offset, r.Mark.limit, spec.MaxBytes, spec.WholeBatch)
 	if err != nil {
 		return r, p.logError(err)
+	}
+	if spec.Horizon == ToLastStable && r.Records.Len() > 0 {
+		if r.Aborted, err = p.log.Aborted(spec.Offset, r.Records.Next()); err != nil {
+			r.Records.Release()
+			return r, p.logError(err)
+		}
 	}
 	return r, nil
 }

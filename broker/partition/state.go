@@ -26,6 +26,8 @@ type state struct {
 
 	logStart, logEnd, flushed int64
 	hw                        int64
+	// stable is the last stable offset, as of the last settle.
+	stable int64
 
 	followers []follower // the other replicas; filled while leading
 }
@@ -162,8 +164,17 @@ func (s *state) advance() bool {
 	return true
 }
 
+// settle notes the first offset of the transactions whose outcome is open, or not committed, while the high watermark is where it is.
+// It is called after the high watermark has moved: nothing else moves the last stable offset, because transactions begin, and markers
+// are written, at or above the high watermark.
+func (s *state) settle(firstUnstable int64) {
+	stable := min(s.hw, firstUnstable)
+	invariant.Check(stable >= s.stable || !s.leads(), "last stable offset %d falls to %d", s.stable, stable)
+	s.stable = stable
+}
+
 // lastStable is the first offset that a reader of committed transactions doesn't get.
-func (s *state) lastStable() int64 { return s.hw }
+func (s *state) lastStable() int64 { return max(s.stable, s.logStart) }
 
 // checkEpoch compares the leader epoch that a caller knows; -1 says that the caller knows none.
 func (s *state) checkEpoch(caller int32) error {

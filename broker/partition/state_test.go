@@ -2,14 +2,15 @@ package partition
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestState runs the scripts of testdata/state. Commands: new, assign, append, flush, fetch, start, minisr, epoch; each
-// prints the state after it.
+// TestState runs the scripts of testdata/state. Commands: new, assign, append, flush, fetch, start, minisr, epoch, settle;
+// each prints the state after it.
 func TestState(t *testing.T) {
 	datadriven.Walk(t, "testdata/state", func(t *testing.T, path string) {
 		var s state
@@ -67,6 +68,9 @@ func runState(t *testing.T, s *state, d *datadriven.TestData) string {
 		moved(s.startAt(num("at", 0)))
 	case "minisr":
 		moved(s.setMinISR(int(num("n", 1))))
+	case "settle":
+		s.settle(num("unstable", math.MaxInt64))
+		return fmt.Sprintf("hw=%d stable=%d\n", s.hw, s.lastStable())
 	case "epoch":
 		return fmt.Sprintln(s.checkEpoch(int32(num("caller", -1))))
 	default:

@@ -330,7 +330,7 @@ func (l *Log) loadFirstTimestamp(s *segment) error {
 		return err
 	}
 	defer l.env.files.unpin(&s.log)
-	w := walk(h, s.log.path, 0, s.size)
+	w := walk(h, s.name, 0, s.size)
 	defer w.done()
 	ok, err := w.next()
 	if err != nil {

@@ -64,6 +64,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 	e.closed = true
 	e.mu.Unlock()
+	e.cleaner.stop()
 	errs := make([]error, 0, 2*len(e.dirs))
 	for _, d := range e.dirs {
 		errs = append(errs, e.closeDir(ctx, d))

@@ -438,6 +438,9 @@ func (w crashWant) check(t *testing.T, l *Log) crashWant {
 		ts := b.MaxTimestamp()
 		if f, ok, err := l.OffsetForTimestamp(ts); err != nil || !ok || f.Offset > b.LastOffset() {
 			t.Errorf("timestamp %d of batch %d: %v %v %v", ts, b.BaseOffset(), f, ok, err)
+			for _, s := range l.segments() {
+				t.Logf("segment %d to %d, %d bytes, largest %v %v, suspect %v", s.base, s.next, s.size, s.largest, s.largestKnown, s.suspect.Load())
+			}
 		}
 	}
 	return crashWant{id: w.id, floor: l.End(), batches: got, startMin: l.Start(), startMax: l.Start()}

@@ -13,8 +13,9 @@ import (
 
 // Engine holds the logs of a broker in one or several log directories. All methods may be called concurrently.
 type Engine struct {
-	env  *environment
-	dirs []*logDir
+	env     *environment
+	dirs    []*logDir
+	cleaner *cleaner
 
 	mu     sync.RWMutex // memory only
 	logs   map[TopicPartition]*Log
@@ -49,6 +50,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	env := &environment{o: o, now: o.Now, logger: o.Logger, unpack: record.NewDecompressor(record.Limits{})}
 	e := &Engine{env: env, logs: make(map[TopicPartition]*Log), claims: make(map[TopicPartition]bool)}
+	e.cleaner = newCleaner(e)
 	env.files = newFileCache(o.FS, max(o.MaxOpenFiles, minOpenFiles), e.hurry)
 	for _, path := range o.Dirs {
 		d, err := openDir(env, filepath.Clean(path))
@@ -66,6 +68,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	for _, d := range e.dirs {
 		d.run()
 	}
+	e.cleaner.start(o.Cleaner)
 	return e, nil
 }
 

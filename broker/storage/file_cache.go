@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"sync"
 	"syscall"
@@ -156,6 +157,20 @@ func (c *fileCache) rename(f *file, to string) error {
 		return err
 	}
 	return nil
+}
+
+// retire is rename for a file whose name another one takes: also where there is no such file, the old name is not used any more.
+func (c *fileCache) retire(f *file, to string) error {
+	from := f.path
+	err := c.rename(f, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		c.mu.Lock()
+		if f.path == from {
+			f.path = to
+		}
+		c.mu.Unlock()
+	}
+	return err
 }
 
 // pinned tells whether somebody uses the file.

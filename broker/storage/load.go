@@ -62,7 +62,8 @@ func (e *Engine) loadAll(ctx context.Context, d *logDir, parts []TopicPartition,
 		wg.Go(func() {
 			for tp := range work {
 				l, err := recoverLog(e.env, d, tp, found{
-					point: known.points[tp], start: known.starts[tp], hw: known.hws[tp], clean: clean, lost: known.pointsLost, startLost: known.startsLost || d.foreign,
+					point: known.points[tp], start: known.starts[tp], hw: known.hws[tp], cleaned: known.cleaned[tp], clean: clean,
+					lost: known.pointsLost, startLost: known.startsLost || d.foreign,
 				})
 				mu.Lock()
 				if err == nil && l != nil {

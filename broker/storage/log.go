@@ -27,8 +27,13 @@ type Log struct {
 	start    atomic.Int64
 	end      atomic.Int64
 	hw       atomic.Int64
+	cleaned  atomic.Int64          // compacted up to here
 	err      atomic.Pointer[error] // ErrClosed, ErrReadOnly or ErrStorage
 	recovery RecoveryReport
+
+	// reshape is taken before mu by whoever replaces or removes segments but the active one: compaction, retention, truncation. It is
+	// held across the I/O of that. Appends and reads don't take it.
+	reshape sync.Mutex
 
 	mu        sync.Mutex // the append lock: held across the write of an append, a roll, a truncation
 	producers *producerTable

@@ -30,6 +30,8 @@ type logDir struct {
 	startsChanged atomic.Bool
 	hwChanged     atomic.Bool
 
+	cleanedChanged atomic.Bool
+
 	making atomic.Int32 // logs being made
 
 	mu    sync.Mutex // memory only
@@ -132,6 +134,7 @@ func (d *logDir) remove(l *Log) {
 	d.pointsChanged.Store(true)
 	d.startsChanged.Store(true)
 	d.hwChanged.Store(true)
+	d.cleanedChanged.Store(true)
 }
 
 func (d *logDir) list() []*Log {
@@ -158,11 +161,12 @@ func (d *logDir) remembers(tp TopicPartition) bool {
 	return d.saved[tp]
 }
 
-// checkpoints are the offsets of the three checkpoint files.
+// checkpoints are the offsets of the checkpoint files.
 type checkpoints struct {
-	points, starts, hws map[TopicPartition]int64
-	pointsLost          bool // the file of recovery points is damaged
-	startsLost          bool // the file of log start offsets is damaged
+	points, starts, hws, cleaned map[TopicPartition]int64
+
+	pointsLost bool // the file of recovery points is damaged
+	startsLost bool // the file of log start offsets is damaged
 }
 
 // readCheckpoints reads the checkpoint files. One that is damaged counts as empty: recovery then looks at everything, log start
@@ -179,9 +183,10 @@ func (d *logDir) readCheckpoints() (c checkpoints, err error) {
 	}
 	c = checkpoints{points: read(recoveryPointFile), starts: read(logStartFile), hws: read(highWatermarkFile)}
 	c.pointsLost, c.startsLost = c.points == nil && err == nil, c.starts == nil && err == nil
+	c.cleaned = read(cleanerCheckpointFile)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, m := range []map[TopicPartition]int64{c.points, c.starts, c.hws} {
+	for _, m := range []map[TopicPartition]int64{c.points, c.starts, c.hws, c.cleaned} {
 		for tp := range m {
 			d.saved[tp] = true
 		}
@@ -198,6 +203,7 @@ func (d *logDir) writeCheckpoints(all bool, withHW bool) error {
 		d.writeCheckpoint(recoveryPointFile, &d.pointsChanged, all, (*Log).RecoveryPoint),
 		d.writeCheckpoint(logStartFile, &d.startsChanged, all, (*Log).Start),
 		d.writeHW(all, withHW),
+		d.writeCheckpoint(cleanerCheckpointFile, &d.cleanedChanged, all, (*Log).Cleaned),
 	)
 }
 

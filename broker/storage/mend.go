@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strconv"
 
@@ -37,7 +38,11 @@ func (r *recovery) mend(i int, pos int64, cause error) error {
 	if err := r.cutTail(last, tail); err != nil {
 		return err
 	}
-	last.size, last.next, last.largest, last.largestKnown = tail, r.end, last.w.largest, true
+	last.size, last.next = tail, r.end
+	if err := r.cutIndexes(last); err != nil {
+		return err
+	}
+	last.largest, last.largestKnown = last.w.largest, true
 	for _, s := range rest {
 		if err := r.cutSegment(s); err != nil {
 			return err
@@ -120,6 +125,21 @@ func (r *recovery) cutTail(s *segment, size int64) error {
 		return err
 	}
 	return h.Sync()
+}
+
+// cutIndexes rebuilds the indexes of the segment that ends the log, if they have entries for batches that are gone.
+func (r *recovery) cutIndexes(s *segment) error {
+	last, some, err := s.index.lookup(math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	if (!some || last.offset < r.end) && s.w.lastTime.offset < r.end {
+		return nil
+	}
+	if err := r.dropProof(s.base); err != nil {
+		return err
+	}
+	return r.l.rebuildIndexes(s, false)
 }
 
 // cutSegment takes a whole segment out of the log: renamed if it holds whole batches, else removed.

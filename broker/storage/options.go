@@ -46,6 +46,8 @@ type Options struct {
 	MaxProducersPerLog int
 	// RecoveryThreads is the number of logs that are recovered at the same time, for each directory; the number of CPUs if 0.
 	RecoveryThreads int
+	// Cleaner says how logs are compacted; the zero value compacts none. Engine.SetCleaner changes it.
+	Cleaner CleanerConfig
 	// Logger gets what an operator should know; discarded if nil.
 	Logger *slog.Logger
 	// Now is the clock; time.Now if nil.

@@ -107,7 +107,7 @@ func (s *segment) fit(h vfs.File, pos, limit int64, q query) (n, next int64, err
 	if err != nil || end > pos || !q.minOneBatch {
 		return end - pos, next, err
 	}
-	w := walk(h, s.log.path, pos, limit)
+	w := walk(h, s.name, pos, limit)
 	defer w.done()
 	if _, err := w.next(); err != nil {
 		return 0, next, err

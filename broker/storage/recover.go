@@ -13,11 +13,12 @@ import (
 
 // found is what the checkpoints say of a log.
 type found struct {
-	point int64 // recovery point: everything below is on disk
-	start int64 // log start offset
-	hw    int64 // high watermark
-	clean bool  // the directory was closed cleanly
-	lost  bool  // the recovery point is unknown: everything is checked, and damage may lie anywhere
+	point   int64 // recovery point: everything below is on disk
+	start   int64 // log start offset
+	hw      int64 // high watermark
+	cleaned int64 // compacted up to here
+	clean   bool  // the directory was closed cleanly
+	lost    bool  // the recovery point is unknown: everything is checked, and damage may lie anywhere
 
 	startLost bool // the log start offset is unknown: the first segment says it
 }
@@ -47,12 +48,18 @@ func recoverLog(env *environment, d *logDir, tp TopicPartition, f found) (*Log, 
 	defer func() { l.recovery.Took = time.Since(began) }()
 	l.recovery.Clean = f.clean
 	l.hw.Store(f.hw)
+	l.cleaned.Store(f.cleaned)
+	unswapped := r.finishSwaps()
 	if err := r.list(); err != nil {
 		return nil, err
 	}
 	if r.stillborn() {
 		d.sweeper.discard(l.path, 0)
 		return nil, nil
+	}
+	if unswapped != nil {
+		r.giveUp(unswapped)
+		return l, nil
 	}
 	if err := r.check(); err != nil {
 		r.giveUp(err)
@@ -173,34 +180,35 @@ func (r *recovery) checkFirst() error {
 	return nil
 }
 
-// scan steps over a segment's batches, from the last index entry before the recovery point in the first one, and makes the indexes
-// anew from there. Batches behind the recovery point are verified. It returns the end of what is whole.
+// scan steps over a segment's batches, in the first one from the last index entry before the recovery point, and completes the indexes.
+// Batches behind the recovery point are verified. It returns the end of what is whole.
 func (r *recovery) scan(s *segment, first bool) (pos int64, err error) {
 	h, err := r.l.env.files.pin(&s.log, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer r.l.env.files.unpin(&s.log)
-	if pos, err = r.begin(s, h, first); err != nil {
+	known, err := r.begin(s, h)
+	if err != nil {
 		return 0, err
 	}
+	if first {
+		if pos, err = r.resume(s, h); err != nil {
+			return 0, err
+		}
+	}
+	r.end = s.base // raised by the first batch
 	s.w.unsynced = !r.found.clean
 	interval, compacted := r.l.Config().IndexIntervalBytes, r.l.Config().Compact
-	if pos == 0 {
-		pos = -1 // the first batch of a segment begins where its name says
-	}
-	w := walk(h, s.log.path, max(pos, 0), s.size)
+	w := walk(h, s.log.path, pos, s.size)
 	defer w.done()
 	for {
 		ok, err := w.next()
 		if err != nil || !ok {
 			return w.pos, err
 		}
-		if off := w.hdr.BaseOffset(); off < r.end || off > r.end && w.pos > pos && !compacted {
-			return w.pos, w.corrupt("offset %d after %d", off, r.end)
-		}
-		if w.hdr.LastOffset()-s.base > math.MaxInt32 {
-			return w.pos, w.corrupt("offset %d in a segment that begins at %d", w.hdr.LastOffset(), s.base)
+		if err := r.follows(s, w, pos, compacted); err != nil {
+			return w.pos, err
 		}
 		if w.hdr.LastOffset() >= r.found.point {
 			if r.buf, err = w.verify(r.buf); err != nil {
@@ -209,9 +217,27 @@ func (r *recovery) scan(s *segment, first bool) (pos int64, err error) {
 			r.l.recovery.Scanned += w.size
 			r.noteEpoch(w.hdr.PartitionLeaderEpoch(), w.hdr.BaseOffset())
 		}
-		s.note(batchMeta{last: w.hdr.LastOffset(), maxMs: w.hdr.MaxTimestamp(), pos: w.pos, size: w.size}, interval)
+		b := batchMeta{last: w.hdr.LastOffset(), maxMs: w.hdr.MaxTimestamp(), pos: w.pos, size: w.size}
+		if b.last > known {
+			s.note(b, interval)
+		} else {
+			s.observe(b)
+			s.w.sinceIndex = b.size // counts from the last entry, which is the last to come here
+		}
 		r.end, r.lastEpoch = w.hdr.NextOffset(), w.hdr.PartitionLeaderEpoch()
 	}
+}
+
+// follows checks the offsets of the walker's batch against what came before. start is where the walk began.
+func (r *recovery) follows(s *segment, w *walker, start int64, compacted bool) error {
+	off, begins := w.hdr.BaseOffset(), w.pos == start && start > 0
+	if off < r.end || off > r.end && !begins && !compacted {
+		return w.corrupt("offset %d after %d", off, r.end)
+	}
+	if w.hdr.LastOffset()-s.base > math.MaxInt32 {
+		return w.corrupt("offset %d in a segment that begins at %d", w.hdr.LastOffset(), s.base)
+	}
+	return nil
 }
 
 func (r *recovery) noteEpoch(epoch int32, offset int64) {
@@ -220,23 +246,64 @@ func (r *recovery) noteEpoch(epoch int32, offset int64) {
 	}
 }
 
-// begin chooses where to start in a segment, and cuts the indexes to what lies before.
-func (r *recovery) begin(s *segment, h vfs.File, first bool) (pos int64, err error) {
-	r.end = s.base
-	if first && !s.suspect.Load() {
-		hint, ok, err := r.startIndexes(s, h)
+// begin cuts the indexes to the entries that are known to be on disk, and sets the writer's state to behind them. It returns the last
+// offset that has an entry. These entries stay as they are, also those behind the recovery point: the power may fail again meanwhile.
+func (r *recovery) begin(s *segment, h vfs.File) (known int64, err error) {
+	if !s.suspect.Load() {
+		last, ok, err := r.keepIndexes(s)
 		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
-		if ok && err == nil {
-			return hint.pos, nil
+		if err == nil && (!ok || r.names(s, h, last)) {
+			return last.offset, nil
 		}
 	}
 	if err := r.dropProof(s.base); err != nil {
 		return 0, err
 	}
 	s.suspect.Store(false)
-	return 0, s.resetIndexes()
+	return s.base - 1, s.resetIndexes()
+}
+
+// keepIndexes cuts the indexes, unless the stop was clean and they are complete. ok is false if no entry is left, and last.offset then
+// lies before the segment.
+func (r *recovery) keepIndexes(s *segment) (last offsetPosition, ok bool, err error) {
+	if r.found.clean {
+		if last, ok, err = s.index.lookup(math.MaxInt64); !ok {
+			last.offset = s.base - 1
+		}
+	} else {
+		n, t := 0, 0
+		last, n, err = s.index.prefix(r.proof - 1)
+		if err == nil {
+			t, err = s.times.prefix(r.proof - 1)
+		}
+		if err == nil {
+			err = errors.Join(s.index.cut(n), s.times.cut(t))
+		}
+		ok = n > 0
+	}
+	if err != nil {
+		return last, ok, err
+	}
+	newest, found, err := s.times.newest()
+	if !found {
+		newest = timestampOffset{-1, s.base}
+	}
+	s.w.lastTime, s.w.largest, s.w.sinceIndex = newest, newest, 0
+	return last, ok, err
+}
+
+// resume returns where to begin in the segment that holds the recovery point: at the last index entry before it.
+func (r *recovery) resume(s *segment, h vfs.File) (pos int64, err error) {
+	hint, ok, err := s.index.lookup(r.found.point)
+	if err != nil || !ok || !r.names(s, h, hint) {
+		if errors.Is(err, ErrCorrupt) {
+			err = nil
+		}
+		return 0, err
+	}
+	return hint.pos, nil
 }
 
 // dropProof removes the snapshots that say of index files of the segment at base that they are on disk: these are about to be made
@@ -252,39 +319,9 @@ func (r *recovery) dropProof(base int64) error {
 	return r.l.env.o.FS.SyncDir(r.l.path)
 }
 
-// startIndexes finds the last index entry to be trusted and sets the writer's state to there. After a clean stop that is the last one
-// before the recovery point, and nothing is cut; otherwise whatever follows the entries known to be on disk is cut off.
-func (r *recovery) startIndexes(s *segment, h vfs.File) (hint offsetPosition, ok bool, err error) {
-	n := 0
-	if r.found.clean {
-		hint, ok, err = s.index.lookup(r.found.point)
-	} else {
-		hint, n, err = s.index.prefix(min(r.proof, r.found.point) - 1)
-		ok = n > 0
-	}
-	if err != nil || !ok || !r.names(s, h, hint) {
-		return hint, false, err
-	}
-	if !r.found.clean {
-		t, err := s.times.prefix(hint.offset)
-		if err != nil {
-			return hint, false, err
-		}
-		if err := errors.Join(s.index.cut(n), s.times.cut(t)); err != nil {
-			return hint, false, err
-		}
-	}
-	last, found, err := s.times.newest()
-	if !found {
-		last = timestampOffset{-1, s.base}
-	}
-	s.w.lastTime, s.w.largest, s.w.sinceIndex = last, last, 0
-	return hint, true, err
-}
-
 // names tells whether an index entry really names a batch.
 func (r *recovery) names(s *segment, h vfs.File, hint offsetPosition) bool {
-	w := walk(h, s.log.path, hint.pos, s.size)
+	w := walk(h, s.name, hint.pos, s.size)
 	defer w.done()
 	ok, err := w.next()
 	return ok && err == nil && w.hdr.LastOffset() == hint.offset

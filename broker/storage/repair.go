@@ -11,7 +11,7 @@ func (l *Log) repair(s *segment) {
 		return
 	}
 	l.env.logger.Warn("rebuilding indexes", "segment", s.log.path)
-	if err := l.rebuildIndexes(s); err != nil {
+	if err := l.rebuildIndexes(s, s != l.active()); err != nil {
 		s.w.beyondRepair = true
 		l.env.logger.Error("could not rebuild indexes", "segment", s.log.path, "err", err)
 		return
@@ -20,8 +20,9 @@ func (l *Log) repair(s *segment) {
 }
 
 // rebuildIndexes makes both indexes anew by stepping over the segment's batches, in files that take the old ones' place when they are
-// complete and durable: recovery trusts index files that it finds. The caller holds mu.
-func (l *Log) rebuildIndexes(s *segment) error {
+// complete and durable: recovery trusts index files that it finds. closed says that the segment will not grow. The caller holds mu, or
+// is the only one.
+func (l *Log) rebuildIndexes(s *segment, closed bool) error {
 	h, err := l.env.files.pin(&s.log, 0)
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func (l *Log) rebuildIndexes(s *segment) error {
 	for _, f := range []*file{fresh.index.file, fresh.times.file} {
 		f.path += tmpSuffix
 	}
-	w := walk(h, s.log.path, 0, s.size)
+	w := walk(h, s.name, 0, s.size)
 	defer w.done()
 	interval := l.Config().IndexIntervalBytes
 	for {
@@ -45,7 +46,7 @@ func (l *Log) rebuildIndexes(s *segment) error {
 		}
 		fresh.note(batchMeta{last: w.hdr.LastOffset(), maxMs: w.hdr.MaxTimestamp(), pos: w.pos, size: w.size}, interval)
 	}
-	if s != l.active() {
+	if closed {
 		fresh.noteTime()
 	}
 	if err := l.adoptIndexes(s, fresh); err != nil {

@@ -60,6 +60,7 @@ func (r *markRing) find(off int64) (int64, bool) {
 type segment struct {
 	cache *fileCache
 	base  int64
+	name  string // of the log file, for error texts; log.path changes when the segment is deleted
 	log   file
 	index offsetIndex
 	times timeIndex
@@ -99,7 +100,8 @@ type writerState struct {
 
 func newSegment(cache *fileCache, dir string, base int64) *segment {
 	s := &segment{cache: cache, base: base, next: base}
-	s.log.path = segmentPath(dir, base, logSuffix)
+	s.name = segmentPath(dir, base, logSuffix)
+	s.log.path = s.name
 	s.index.entryFile = entryFile{cache: cache, width: offsetEntryLen, file: &file{path: segmentPath(dir, base, indexSuffix)}}
 	s.index.base = base
 	s.times.entryFile = entryFile{cache: cache, width: timeEntryLen, file: &file{path: segmentPath(dir, base, timeSuffix)}}
@@ -129,18 +131,23 @@ type batchMeta struct {
 // note enters a batch into the indexes: an entry each time more than interval bytes have passed since the last one. The caller holds
 // Log.mu.
 func (s *segment) note(b batchMeta, interval int64) {
-	if !s.w.firstKnown && b.pos == 0 {
-		s.w.firstMs, s.w.firstKnown = b.maxMs, true
-	}
-	if b.maxMs > s.w.largest.timestamp {
-		s.w.largest = timestampOffset{b.maxMs, b.last}
-	}
+	s.observe(b)
 	if s.w.sinceIndex > interval {
 		s.index.append(offsetPosition{b.last, b.pos})
 		s.noteTime()
 		s.w.sinceIndex = 0
 	}
 	s.w.sinceIndex += b.size
+}
+
+// observe notes a batch's timestamp.
+func (s *segment) observe(b batchMeta) {
+	if !s.w.firstKnown && b.pos == 0 {
+		s.w.firstMs, s.w.firstKnown = b.maxMs, true
+	}
+	if b.maxMs > s.w.largest.timestamp {
+		s.w.largest = timestampOffset{b.maxMs, b.last}
+	}
 }
 
 // noteTime adds the largest timestamp so far to the time index, if it is new.
@@ -201,14 +208,14 @@ func (s *segment) locate(h vfs.File, off, limit int64) (pos int64, found bool, e
 		return pos, pos < limit, nil
 	}
 	hint, hinted := s.indexed(off)
-	w := walk(h, s.log.path, hint.pos, limit)
+	w := walk(h, s.name, hint.pos, limit)
 	defer func() { w.done() }()
 	for first := true; ; first = false {
 		ok, err := w.next()
 		if first && hinted && (err != nil || !ok || w.hdr.LastOffset() != hint.offset) {
 			s.suspect.Store(true) // the index led astray: begin at the start, and let the log rebuild it
 			w.done()
-			w, hinted = walk(h, s.log.path, 0, limit), false
+			w, hinted = walk(h, s.name, 0, limit), false
 			ok, err = w.next()
 		}
 		if err != nil || !ok {
@@ -246,7 +253,7 @@ func (s *segment) border(h vfs.File, from, want, limit int64) (pos, nextOffset i
 }
 
 func (s *segment) walkBorder(h vfs.File, from, want, limit int64) (pos, nextOffset int64, err error) {
-	w := walk(h, s.log.path, from, limit)
+	w := walk(h, s.name, from, limit)
 	defer w.done()
 	pos, nextOffset = from, -1
 	for {
@@ -307,7 +314,7 @@ func (s *segment) verifyTime(t timestampOffset) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	w := walk(h, s.log.path, pos, size)
+	w := walk(h, s.name, pos, size)
 	defer w.done()
 	ok, err = w.next()
 	return ok && w.hdr.MaxTimestamp() == t.timestamp && w.hdr.LastOffset() == t.offset, err

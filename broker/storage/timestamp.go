@@ -120,7 +120,7 @@ func (l *Log) searchSegment(s *segment, ts int64) (found Timestamped, ok bool, e
 	if err != nil || !ok {
 		return found, false, err
 	}
-	w := walk(h, s.log.path, pos, size)
+	w := walk(h, s.name, pos, size)
 	defer w.done()
 	for {
 		more, err := w.next()
@@ -157,7 +157,7 @@ func (l *Log) batchOfMax(s *segment, t timestampOffset) (found Timestamped, ok b
 	if err != nil || !ok {
 		return found, false, err
 	}
-	w := walk(h, s.log.path, pos, size)
+	w := walk(h, s.name, pos, size)
 	defer w.done()
 	if _, err := w.next(); err != nil {
 		return found, false, err

@@ -58,6 +58,8 @@ func (l *Log) Retain(now time.Time) (deleted int, err error) {
 	if n, _ := retainChoice(state); n == 0 {
 		return 0, nil
 	}
+	l.reshape.Lock()
+	defer l.reshape.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.writable(); err != nil {
@@ -146,7 +148,7 @@ func (l *Log) dropSegments(n int, why string) {
 func (l *Log) discardSegment(s *segment) {
 	delay := msDuration(l.Config().FileDeleteDelayMs)
 	for _, f := range s.files() {
-		to := f.path + deletedSuffix
+		to := l.deletedPath(f.path)
 		if err := l.env.files.rename(f, to); err != nil {
 			if !isNotExist(err) {
 				l.env.logger.Warn("could not rename a deleted file", "file", f.path, "err", err)

@@ -13,6 +13,8 @@ func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // is moved back on disk first, so that a crash in between isn't taken for damage. The epoch cache is cut even if the log ends before
 // offset: an epoch that got no records may sit at the end (KAFKA-10706).
 func (l *Log) TruncateTo(offset int64) error {
+	l.reshape.Lock()
+	defer l.reshape.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.writable(); err != nil {
@@ -31,6 +33,7 @@ func (l *Log) TruncateTo(offset int64) error {
 	if err != nil {
 		return l.readError("truncate", err)
 	}
+	l.uncleanFrom(next)
 	if err := l.lowerPoint(next); err != nil {
 		return fmt.Errorf("truncate %s to %d: %w", l.tp, offset, err)
 	}
@@ -58,7 +61,7 @@ func (l *Log) findCut(s *segment, offset int64) (pos, next int64, err error) {
 	if !ok {
 		return s.size, min(offset, s.next), nil
 	}
-	w := walk(h, s.log.path, pos, s.size)
+	w := walk(h, s.name, pos, s.size)
 	defer w.done()
 	if _, err := w.next(); err != nil {
 		return 0, 0, err
@@ -104,7 +107,7 @@ func (l *Log) cutAt(segs []*segment, i int, pos, next int64) error {
 	if err := s.w.h.Sync(); err != nil {
 		return err
 	}
-	if err := l.rebuildIndexes(s); err != nil {
+	if err := l.rebuildIndexes(s, false); err != nil {
 		s.suspect.Store(true)
 		return err
 	}

@@ -49,7 +49,11 @@ var ignoredKeys = []struct {
 		"socket.send.buffer.bytes", "socket.receive.buffer.bytes", "socket.listen.backlog.size",
 	}},
 	{"compaction does not exist yet", []string{"log.cleaner.*"}},
-	{"consumer groups do not exist yet", []string{"offsets.*", "offset.*", "group.*", "share.*"}},
+	{"the state of groups is read in pieces of a size of its own", []string{"offsets.load.buffer.size"}},
+	{"their records are small, and not compressed", []string{"offsets.topic.compression.codec"}},
+	{"Kafka 4 removed it", []string{"offsets.commit.required.acks"}},
+	{"each partition of coordinators has its own goroutine", []string{"group.coordinator.*"}},
+	{"only classic groups exist yet", []string{"group.consumer.*", "group.share.*", "group.streams.*", "share.*"}},
 	{"transactions do not exist yet", []string{"transaction.*", "transactional.*"}},
 	{"no listener of this build uses TLS", []string{"ssl.*"}},
 	{"no listener of this build uses SASL", []string{

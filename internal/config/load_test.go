@@ -56,6 +56,7 @@ func schemaOf(r *room) *Schema {
 	s.Bind(r)
 	s.Alias("broker.id", "node.id")
 	s.Declare(Key{Name: "listeners", Default: "PLAINTEXT://:9092"})
+	s.Declare(Key{Name: "offsets.topic.replication.factor", Default: "3"})
 	AddKafkaKeys(s)
 	return s
 }
@@ -174,7 +175,7 @@ log.retenton.ms=1
 	if len(settings.Unknown()) != 1 || !strings.Contains(settings.Unknown()[0], "log.retenton.ms") {
 		t.Errorf("unknown: %q", settings.Unknown())
 	}
-	for _, key := range []string{"zookeeper.connect", "num.network.threads", "offsets.topic.replication.factor", "process.roles"} {
+	for _, key := range []string{"zookeeper.connect", "num.network.threads", "share.coordinator.state.topic.replication.factor", "process.roles"} {
 		if !slices.Contains(settings.WithoutEffect(), key) {
 			t.Errorf("%s is not reported as without effect: %q", key, settings.WithoutEffect())
 		}

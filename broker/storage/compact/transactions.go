@@ -50,11 +50,22 @@ func (t *Transactions) reach(offset int64) {
 	n := 0
 	for ; n < len(t.queue) && t.queue[n].FirstOffset <= offset; n++ {
 		a := t.queue[n]
-		if t.aborted[a.ProducerID] == nil {
+		if t.under(a.ProducerID, a.FirstOffset) == nil {
 			t.aborted[a.ProducerID] = &abortedTxn{AbortedTxn: a}
 		}
 	}
 	t.queue = slices.Delete(t.queue, 0, n)
+}
+
+// under returns the aborted transaction of a producer that an offset belongs to, or nil. One that lies behind, without its marker having
+// been seen, must not make what follows it aborted.
+func (t *Transactions) under(producer, offset int64) *abortedTxn {
+	a := t.aborted[producer]
+	if a != nil && a.LastOffset < offset {
+		delete(t.aborted, producer)
+		return nil
+	}
+	return a
 }
 
 // Data moves on over a batch of data and tells whether it was aborted.
@@ -63,7 +74,7 @@ func (t *Transactions) Data(b record.Batch) (aborted bool) {
 	if !b.IsTransactional() {
 		return false
 	}
-	if a := t.aborted[b.ProducerID()]; a != nil {
+	if a := t.under(b.ProducerID(), b.BaseOffset()); a != nil {
 		a.observed = true
 		return true
 	}
@@ -87,7 +98,7 @@ func (t *Transactions) Control(b record.Batch) (idle, marked bool) {
 		delete(t.committed, b.ProducerID())
 		return !observed, false
 	}
-	a := t.aborted[b.ProducerID()]
+	a := t.under(b.ProducerID(), b.BaseOffset())
 	delete(t.aborted, b.ProducerID())
 	marked = a != nil && a.observed
 	return !marked, marked

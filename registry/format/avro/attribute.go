@@ -12,7 +12,9 @@ import (
 var (
 	schemaWords = wordSet("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
 	enumWords   = wordSet("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases", "default")
-	fieldWords  = wordSet("default", "doc", "name", "order", "type", "aliases")
+	// logicalWords are the properties that make a logical type.
+	logicalWords = wordSet("logicalType", "precision", "scale")
+	fieldWords   = wordSet("default", "doc", "name", "order", "type", "aliases")
 )
 
 func wordSet(words ...string) map[string]bool {
@@ -31,6 +33,36 @@ func properties(v *value, words map[string]bool) []member {
 		}
 	}
 	return props
+}
+
+// compoundProperties are those of a record, an array or a map. The Java library copies them, which it cannot do with
+// integers beyond 64 bits; a schema with one would be of no use to Java programs and is refused here too.
+func compoundProperties(v *value) ([]member, error) {
+	props := properties(v, schemaWords)
+	for _, m := range props {
+		if !m.value.copyable() {
+			return nil, format.Invalid("property %q has an integer of more than 64 bits", m.name)
+		}
+	}
+	return props, nil
+}
+
+func (v *value) copyable() bool {
+	if v.kind == jsonInteger {
+		_, ok := v.integer(64)
+		return ok
+	}
+	for _, item := range v.items {
+		if !item.copyable() {
+			return false
+		}
+	}
+	for _, m := range v.members {
+		if !m.value.copyable() {
+			return false
+		}
+	}
+	return true
 }
 
 // optional is a text attribute; one that is no text counts as absent.
@@ -108,7 +140,7 @@ func brief(v *value) string {
 }
 
 func article(k kind) string {
-	if k == kindEnum || k == kindArray {
+	if strings.ContainsRune("aeiou", rune(k[0])) {
 		return "an " + string(k)
 	}
 	return "a " + string(k)

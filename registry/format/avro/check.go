@@ -26,7 +26,7 @@ const (
 	// it goes.
 	maxPairs      = 200_000
 	maxFindings   = 1_000
-	maxCheckDepth = 20_000
+	maxCheckDepth = 1_000
 )
 
 // promotions are the types whose values a reader's type takes as its own.
@@ -38,7 +38,13 @@ var promotions = map[kind][]kind{
 	kindString: {kindBytes},
 }
 
-type findings []format.Incompatibility
+// findings are what stands in the way. One that is met on several ways is one pointer.
+type findings []*format.Incompatibility
+
+// with adds findings, as many as are worth reporting.
+func (f findings) with(more findings) findings {
+	return append(f, more[:min(len(more), max(0, maxFindings-len(f)))]...)
+}
 
 // checker resolves a writer's types with a reader's. Every pair is judged once; a pair that is met again while it is being
 // judged is no obstacle in itself.
@@ -50,10 +56,23 @@ type checker struct {
 	path           []string
 }
 
-func check(ctx context.Context, reader, writer *node, o format.CheckOptions) (findings, error) {
+// check resolves the writer's schema with the reader's. A schema can always read itself, even where its aliases would
+// otherwise be ambiguous.
+func check(ctx context.Context, reader, writer *node, o format.CheckOptions) ([]format.Incompatibility, error) {
+	if (&comparison{}).same(reader, writer) {
+		return nil, nil
+	}
 	c := &checker{ctx: ctx, known: map[pair]findings{}}
 	c.reader, c.writer = o.Labels()
-	return c.resolve(reader, writer)
+	found, err := c.resolve(reader, writer)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]format.Incompatibility, len(found))
+	for i, f := range found {
+		all[i] = *f
+	}
+	return distinct(all), nil
 }
 
 // at goes one step down the path for the length of a call.
@@ -80,10 +99,10 @@ func (c *checker) resolve(r, w *node) (findings, error) {
 	c.known[p] = nil
 	c.depth++
 	found, err := c.judge(r, w)
-	c.depth--
-	if len(found) > maxFindings {
-		found = found[:maxFindings]
+	if len(found) > 1 {
+		found = distinct(slices.Clone(found))
 	}
+	c.depth--
 	c.known[p] = found
 	return found, err
 }
@@ -142,7 +161,7 @@ func (c *checker) unions(r, w *node) (findings, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, missing...)
+		all = all.with(missing)
 	}
 	return all, nil
 }
@@ -155,7 +174,7 @@ func (c *checker) branches(r, w *node) (findings, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
+		all = all.with(found)
 	}
 	return all, nil
 }
@@ -189,9 +208,7 @@ func (c *checker) records(r, w *node) (findings, error) {
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, found...); len(all) > maxFindings {
-			break
-		}
+		all = all.with(found)
 	}
 	return all, nil
 }
@@ -283,7 +300,7 @@ func (c *checker) found(kind, additional, sentence string, args ...any) findings
 		steps[i] = escape.Replace(s)
 	}
 	path := "/" + strings.Join(steps, "/")
-	return findings{{
+	return findings{&format.Incompatibility{
 		Type: kind, Path: path, Additional: additional, Quote: "'",
 		Description: fmt.Sprintf(sentence, args...) + " (path '" + path + "')",
 	}}

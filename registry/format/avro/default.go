@@ -1,12 +1,22 @@
 package avro
 
 import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"moldau/registry/format"
 )
 
 // fitting judges whether values fit types. A record takes fields that a value lacks from their own defaults, so the same
 // question can come up over and over; each is answered once, and one that leads back to itself is answered with no.
-type fitting struct{ known map[question]bool }
+type fitting struct {
+	known map[question]bool
+	// exact also wants symbols that the enum has, as many bytes as the fixed has, and strings that are bytes for bytes:
+	// what Java leaves to the moment at which the default is used.
+	exact bool
+}
 
 type question struct {
 	typ *node
@@ -42,7 +52,7 @@ func (f *fitting) fits(typ *node, v *value) bool {
 func (f *fitting) judge(typ *node, v *value) bool {
 	switch typ.kind {
 	case kindString, kindBytes, kindEnum, kindFixed:
-		return v.kind == jsonString
+		return v.kind == jsonString && (!f.exact || usable(typ, v.text))
 	case kindInt:
 		_, ok := v.integer(32)
 		return ok
@@ -65,6 +75,24 @@ func (f *fitting) judge(typ *node, v *value) bool {
 	default:
 		return f.compound(typ, v)
 	}
+}
+
+func usable(typ *node, text string) bool {
+	switch typ.kind {
+	case kindEnum:
+		return slices.Contains(typ.symbols, text)
+	case kindFixed:
+		return latin(text) && utf8.RuneCountInString(text) == typ.size
+	case kindBytes:
+		return latin(text)
+	default:
+		return true
+	}
+}
+
+// latin says whether every character stands for one byte.
+func latin(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxLatin1 }) < 0
 }
 
 func (f *fitting) compound(typ *node, v *value) bool {

@@ -3,8 +3,8 @@
 //
 // The package has a model of its own and does not use the codec's, because the registry's answers hang on details that a
 // codec has no use for: the order of attributes, documentation, properties, JSON paths, and which texts the Java library,
-// whose judgement every other registry passes on, accepts. What is accepted here can be given to the codec as the text of
-// Formatted with [format.FormResolved].
+// whose judgement every other registry passes on, accepts. [Schema.Codec] hands what is accepted here to
+// the codec.
 //
 // # From text to text
 //
@@ -15,8 +15,8 @@
 //
 // # Invariants
 //
-//   - A graph is complete and never changes once parse has returned it: no name is unresolved, every named type is one
-//     node, and cycles go through named types only.
+//   - A graph is complete and never changes once parse has returned it: no name is unresolved, a name always leads to the
+//     first definition of its type, and cycles go through named types only.
 //   - The number of nodes and symbols of a graph, references included, is within Limits.Fields, so every walk over one
 //     graph is short; walks over pairs of nodes carry a budget.
 //

@@ -3,6 +3,7 @@ package avro
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
@@ -33,23 +34,33 @@ type defaultOf struct {
 	field  *field
 }
 
-// parse reads the texts of a source in order and answers the roots of the references and that of the text.
-func parse(ctx context.Context, s format.Source, l format.Limits) (roots []*node, root *node, err error) {
+// graphs are the roots of a source's texts.
+type graphs struct {
+	refs []*node
+	root *node
+	// borrowed says that a reference defines the root.
+	borrowed bool
+}
+
+// parse reads the texts of a source in order.
+func parse(ctx context.Context, s format.Source, l format.Limits) (g graphs, err error) {
 	p := &parser{ctx: ctx, strict: s.New, types: map[string]*node{}, left: l.Fields, depth: l.Depth, fitting: &fitting{}}
 	for _, r := range s.References {
 		n, err := p.text(r.Text)
 		if err != nil {
-			return nil, nil, fmt.Errorf("reference %q: %w", r.Name, err)
+			return graphs{}, fmt.Errorf("reference %q: %w", r.Name, err)
 		}
-		roots = append(roots, n)
+		g.refs = append(g.refs, n)
 	}
-	if root, err = p.text(s.Text); err != nil {
-		return nil, nil, err
+	borrowed := maps.Clone(p.types)
+	if g.root, err = p.text(s.Text); err != nil {
+		return graphs{}, err
 	}
+	g.borrowed = borrowed[g.root.fullName()] == g.root
 	if !s.New {
-		err = checkNames(root)
+		err = checkNames(g.root)
 	}
-	return roots, root, err
+	return g, err
 }
 
 func (p *parser) text(text string) (*node, error) {
@@ -63,6 +74,9 @@ func (p *parser) text(text string) (*node, error) {
 	}
 	if err := p.resolve(); err != nil {
 		return nil, err
+	}
+	if known := p.types[(*root).fullName()]; known != nil {
+		return known, nil // a definition of an earlier text counts, when this one repeats it
 	}
 	return *root, nil
 }
@@ -115,7 +129,7 @@ func (p *parser) node(v *value, space string) (*node, error) {
 	}
 	switch v.kind {
 	case jsonString:
-		return p.find(v.text, space), nil
+		return p.find(v.text, space)
 	case jsonArray:
 		return p.union(v, space)
 	case jsonObject:
@@ -134,9 +148,12 @@ func (p *parser) spend(n int) error {
 }
 
 // find answers the type that a word stands for, or a placeholder for one that is yet to come.
-func (p *parser) find(word, space string) *node {
+func (p *parser) find(word, space string) (*node, error) {
+	if word == "" {
+		return nil, format.Invalid("a type with an empty name")
+	}
 	if k, ok := primitives[word]; ok {
-		return &node{kind: k}
+		return &node{kind: k}, nil
 	}
 	full := word
 	if space != "" && !strings.Contains(word, ".") {
@@ -144,10 +161,10 @@ func (p *parser) find(word, space string) *node {
 	}
 	for _, known := range []string{full, word} {
 		if n := p.types[known]; n != nil {
-			return n
+			return n, nil
 		}
 	}
-	return &node{kind: kindRecord, awaits: full}
+	return &node{kind: kindRecord, awaits: full}, nil
 }
 
 func (p *parser) object(v *value, space string) (*node, error) {
@@ -170,7 +187,7 @@ func (p *parser) object(v *value, space string) (*node, error) {
 	case kindMap:
 		return p.container(v, kindMap, "values", space)
 	default:
-		return p.find(word, space), nil
+		return p.find(word, space)
 	}
 }
 
@@ -179,7 +196,11 @@ func (p *parser) container(v *value, k kind, word, space string) (*node, error) 
 	if of == nil {
 		return nil, format.Invalid("%s %s has no %s", article(k), brief(v), word)
 	}
-	n := &node{kind: k, props: properties(v, schemaWords)}
+	props, err := compoundProperties(v)
+	if err != nil {
+		return nil, err
+	}
+	n := &node{kind: k, props: props}
 	return n, p.place(&n.items, of, space)
 }
 
@@ -260,6 +281,9 @@ func (p *parser) define(n *node) (*node, error) {
 }
 
 func (p *parser) record(v *value, space string, isError bool) (*node, error) {
+	if _, err := compoundProperties(v); err != nil {
+		return nil, err
+	}
 	n, err := p.head(v, kindRecord, space, schemaWords)
 	if err != nil {
 		return nil, err

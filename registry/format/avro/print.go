@@ -1,12 +1,19 @@
 package avro
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // printer writes a graph in the form in which it is stored: no white space, the attributes of the language in one order,
 // then the properties in the order in which they came. A type of a known name is written as its name.
 type printer struct {
 	known map[string]bool
-	dst   []byte
+	// bare leaves out what only matters for resolving one schema with another, what only people and programs read, and
+	// defaults that cannot be used.
+	bare   bool
+	usable fitting
+	dst    []byte
 }
 
 func printSchema(root *node, known map[string]bool) string {
@@ -23,8 +30,19 @@ func (p *printer) attribute(name, text string) {
 }
 
 func (p *printer) optional(name string, text *string) {
-	if text != nil {
+	if text != nil && (name != "doc" || !p.bare) {
 		p.attribute(name, *text)
+	}
+}
+
+// typeProps writes the properties of a type; of a bare one, those of a logical type that is in force.
+func (p *printer) typeProps(n *node) {
+	if !p.bare {
+		p.props(n.props)
+		return
+	}
+	if logical(n) {
+		p.props(slices.DeleteFunc(slices.Clone(n.props), func(m member) bool { return !logicalWords[m.name] }))
 	}
 }
 
@@ -57,7 +75,7 @@ func (p *printer) node(n *node, space string) {
 			p.raw(`,"values":`)
 		}
 		p.node(n.items, space)
-		p.props(n.props)
+		p.typeProps(n)
 		p.raw("}")
 	default:
 		if len(n.props) == 0 {
@@ -65,7 +83,7 @@ func (p *printer) node(n *node, space string) {
 			return
 		}
 		p.raw(`{"type":"` + string(n.kind) + `"`)
-		p.props(n.props)
+		p.typeProps(n)
 		p.raw("}")
 	}
 }
@@ -97,8 +115,8 @@ func (p *printer) named(n *node, space string) {
 	default:
 		p.raw(`,"size":` + strconv.Itoa(n.size))
 	}
-	p.props(n.props)
-	if len(n.aliases) > 0 {
+	p.typeProps(n)
+	if len(n.aliases) > 0 && !p.bare {
 		aliases := make([]string, len(n.aliases))
 		for i, a := range n.aliases {
 			aliases[i] = a.in(n.name.space)
@@ -120,18 +138,20 @@ func (p *printer) fields(n *node) {
 		p.raw(`,"type":`)
 		p.node(f.typ, n.name.space)
 		p.optional("doc", f.doc)
-		if f.def != nil {
+		if f.def != nil && (!p.bare || p.usable.fits(f.typ, f.def)) {
 			p.raw(`,"default":`)
 			p.dst = appendValue(p.dst, f.def)
 		}
 		if f.order != ascending {
 			p.attribute("order", string(f.order))
 		}
-		if len(f.aliases) > 0 {
+		if len(f.aliases) > 0 && !p.bare {
 			p.raw(`,"aliases":`)
 			p.list(f.aliases)
 		}
-		p.props(f.props)
+		if !p.bare {
+			p.props(f.props)
+		}
 		p.raw("}")
 	}
 	p.raw("]")

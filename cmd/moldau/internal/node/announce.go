@@ -19,7 +19,7 @@ func (p *process) announce(took time.Duration) error {
 	for _, d := range p.bound {
 		at := d.address()
 		switch d.door {
-		case "http":
+		case "http", "registry":
 			at = "http://" + at
 		case "kafka":
 			at += "  " + d.listener.Name
@@ -27,9 +27,9 @@ func (p *process) announce(took time.Duration) error {
 		if len(d.sockets) > 1 {
 			at += "  (and [::1])"
 		}
-		fmt.Fprintf(&b, "%-6s %s\n", d.door, at)
+		fmt.Fprintf(&b, "%-8s %s\n", d.door, at)
 	}
-	fmt.Fprintf(&b, "%-6s %s\n", "data", p.settings.broker.DataDir)
+	fmt.Fprintf(&b, "%-8s %s\n", "data", p.settings.broker.DataDir)
 	fmt.Fprintf(&b, "ready in %d ms\n", took.Milliseconds())
 	_, err := p.opts.Stdout.Write([]byte(b.String()))
 	return err

@@ -8,12 +8,13 @@ import (
 
 // The roles a process can have.
 const (
-	roleBroker  = "broker"
-	roleGateway = "gateway"
+	roleBroker   = "broker"
+	roleRegistry = "registry"
+	roleGateway  = "gateway"
 )
 
 // Roles are the roles that exist, in the order they start.
-var Roles = []string{roleBroker, roleGateway}
+var Roles = []string{roleBroker, roleRegistry, roleGateway}
 
 // checkRoles refuses roles that do not exist.
 func checkRoles(roles []string) error {
@@ -25,6 +26,12 @@ func checkRoles(roles []string) error {
 	return nil
 }
 
+// byRequest are the roles that a process has only when it was told so.
+var byRequest = []string{roleRegistry}
+
 func (p *process) has(role string) bool {
-	return len(p.opts.Roles) == 0 || slices.Contains(p.opts.Roles, role)
+	if len(p.opts.Roles) == 0 {
+		return !slices.Contains(byRequest, role)
+	}
+	return slices.Contains(p.opts.Roles, role)
 }

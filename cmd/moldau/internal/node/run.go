@@ -127,6 +127,9 @@ func (p *process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.startRegistry(edge); err != nil {
+		return err
+	}
 	return p.startGateway(edge, api)
 }
 

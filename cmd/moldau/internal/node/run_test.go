@@ -243,7 +243,7 @@ func TestSettingsErrors(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"a role that does not exist": {func(o *Options) { o.Roles = []string{"broker", "registry"} }, "the roles of this build are: broker, gateway"},
+		"a role that does not exist": {func(o *Options) { o.Roles = []string{"broker", "connect"} }, "the roles of this build are: broker, registry, gateway"},
 		"open to others":             {func(o *Options) { o.Inputs.Sets = append(o.Inputs.Sets, "http.listen=0.0.0.0:0") }, "--insecure-no-auth"},
 		"a protocol not built":       {func(o *Options) { o.Inputs.Sets = append(o.Inputs.Sets, "listeners=SSL://:0") }, "this build has PLAINTEXT only"},
 		"a key of a room":            {func(o *Options) { o.Inputs.Sets = append(o.Inputs.Sets, "num.io.threads=0") }, "num.io.threads"},

@@ -13,13 +13,14 @@ import (
 	"moldau/gateway"
 	"moldau/internal/config"
 	"moldau/internal/telemetry"
+	"moldau/registry"
 )
 
 // doorKeys are the keys of the doors other than Kafka's own.
 type doorKeys struct {
 	HTTP     string `kafka:"http.listen" doc:"Where HTTP listens: REST, /metrics, /livez, /readyz. host:port, :port for loopback, port 0 for a free one, off for none."`
 	GRPC     string `kafka:"grpc.listen" doc:"Where gRPC listens, as http.listen."`
-	Registry string `kafka:"registry.listen" doc:"Where the schema registry will listen; there is none yet, so nothing does."`
+	Registry string `kafka:"registry.listen" doc:"Where the schema registry listens, as http.listen."`
 	Proxy    string `kafka:"rest.proxy.listen" doc:"Where the REST Proxy protocol will be served; nothing listens yet."`
 	Connect  string `kafka:"connect.listen" doc:"Where the Connect REST API will be served; nothing listens yet."`
 	Peer     string `kafka:"peer.listen" doc:"Where the brokers of a cluster will find each other; nothing listens yet."`
@@ -35,7 +36,7 @@ func (d *doorKeys) all() []address {
 	return []address{
 		{"http.listen", d.HTTP, true},
 		{"grpc.listen", d.GRPC, true},
-		{"registry.listen", d.Registry, false},
+		{"registry.listen", d.Registry, true},
 		{"rest.proxy.listen", d.Proxy, false},
 		{"connect.listen", d.Connect, false},
 		{"peer.listen", d.Peer, false},
@@ -47,6 +48,7 @@ type settings struct {
 	broker    broker.Config
 	kafka     kafka.Config
 	gateway   gateway.Config
+	registry  registry.Config
 	log       telemetry.LogConfig
 	keys      doorKeys
 	listeners []config.Listener
@@ -74,10 +76,11 @@ func (e SettingsError) Unwrap() error { return e.error }
 // readable are returned with it.
 func load(in config.Inputs, insecure bool) (*settings, error) {
 	s := &settings{
-		broker:  broker.DefaultConfig(),
-		kafka:   kafka.DefaultConfig(),
-		gateway: gateway.DefaultConfig(),
-		log:     telemetry.DefaultLogConfig(),
+		broker:   broker.DefaultConfig(),
+		kafka:    kafka.DefaultConfig(),
+		gateway:  gateway.DefaultConfig(),
+		registry: registry.DefaultConfig(),
+		log:      telemetry.DefaultLogConfig(),
 		keys: doorKeys{
 			HTTP: "localhost:8080", GRPC: "localhost:8090", Registry: "localhost:8081",
 			Proxy: "localhost:8082", Connect: "localhost:8083", Peer: "localhost:9093",
@@ -97,7 +100,7 @@ func load(in config.Inputs, insecure bool) (*settings, error) {
 	if s.broker.DataDir, err = filepath.Abs(s.broker.DataDir); err != nil {
 		return s, fmt.Errorf("data.dir: %w", err)
 	}
-	err = errors.Join(s.parseListeners(), s.parseDoors(), s.broker.Validate(), s.kafka.Validate(), s.gateway.Validate())
+	err = errors.Join(s.parseListeners(), s.parseDoors(), s.broker.Validate(), s.kafka.Validate(), s.gateway.Validate(), s.registry.Validate())
 	if err == nil && !insecure {
 		err = config.CheckExposure(s.listeners, s.doors)
 	}
@@ -110,6 +113,7 @@ func (s *settings) schema() *config.Schema {
 	c.Bind(&s.broker)
 	c.Bind(&s.kafka)
 	c.Bind(&s.gateway)
+	c.Bind(&s.registry)
 	c.Bind(&s.log)
 	c.Bind(&s.keys)
 	c.Alias("broker.id", "node.id")
@@ -135,7 +139,7 @@ func (s *settings) schema() *config.Schema {
 // those of the parts beside it.
 func (s *settings) properties() map[string]string {
 	set := s.report.Set()
-	for _, part := range []any{&s.gateway, &s.log, &s.keys} {
+	for _, part := range []any{&s.gateway, &s.registry, &s.log, &s.keys} {
 		for _, key := range config.Keys(part) {
 			delete(set, key)
 		}

@@ -46,6 +46,7 @@ func (p *process) bindAll(ctx context.Context) error {
 	}{
 		{"http", "http.listen", true},
 		{"grpc", "grpc.listen", p.has(roleGateway)},
+		{"registry", "registry.listen", p.has(roleRegistry)},
 	} {
 		a := p.settings.doors[d.key]
 		if a.Off || !d.wanted {

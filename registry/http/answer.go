@@ -1,0 +1,129 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"moldau/registry/catalog"
+	"moldau/registry/format"
+)
+
+// text is an answer that is written as it is.
+type text string
+
+// nothing is an answer without a body.
+type nothing struct{}
+
+// offsetHeader tells other replicas up to which offset of the topic the one that wrote knows everything.
+const offsetHeader = "X-Moldau-Offset"
+
+// answer writes what an endpoint returned.
+func (h *Handler) answer(w http.ResponseWriter, c *call, e *endpoint, out any) int {
+	if c.forwarded && e.method != http.MethodGet {
+		w.Header().Set(offsetHeader, strconv.FormatInt(h.registry.Offset(), 10))
+	}
+	switch v := out.(type) {
+	case nothing:
+		w.WriteHeader(http.StatusNoContent)
+		return http.StatusNoContent
+	case text:
+		return send(w, c.media, http.StatusOK, []byte(v))
+	}
+	return send(w, c.media, http.StatusOK, encode(out))
+}
+
+func send(w http.ResponseWriter, media string, status int, body []byte) int {
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the peer may be gone; there is nobody left to tell
+	return status
+}
+
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("registry answer: " + err.Error()) // answers are plain data
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// schemaJSON is a schema in an answer. Fields that clients did not always know are for those who ask for them.
+type schemaJSON struct {
+	Subject    string              `json:"subject,omitempty"`
+	Version    int32               `json:"version,omitempty"`
+	ID         *int32              `json:"id,omitempty"`
+	GUID       string              `json:"guid,omitempty"`
+	SchemaType string              `json:"schemaType,omitempty"`
+	References []catalog.Reference `json:"references,omitempty"`
+	Metadata   *catalog.Metadata   `json:"metadata,omitempty"`
+	RuleSet    *catalog.RuleSet    `json:"ruleSet,omitempty"`
+	Schema     string              `json:"schema,omitempty"`
+	SchemaTags []tagsJSON          `json:"schemaTags,omitempty"`
+	MaxID      *int32              `json:"maxId,omitempty"`
+	Timestamp  int64               `json:"ts,omitempty"`
+	Deleted    *bool               `json:"deleted,omitempty"`
+	Aliases    []string            `json:"aliases,omitempty"`
+}
+
+// schema makes the answer for a schema, its text in the form that is asked for.
+func (c *call) schema(s *catalog.Schema) (*schemaJSON, error) {
+	text, err := c.registry.Formatted(c.Context(), s, c.query.Get("format"))
+	if err != nil {
+		return nil, err
+	}
+	out := &schemaJSON{
+		Subject: s.Subject, Version: s.Version, ID: &s.ID, SchemaType: s.Type, References: c.references(s),
+		Metadata: s.Metadata, RuleSet: s.RuleSet, Schema: text,
+	}
+	if c.all {
+		out.GUID, out.Timestamp, out.Deleted = s.GUID.String(), s.Timestamp, &s.Deleted
+	} else if s.Type == format.Avro {
+		out.SchemaType = ""
+	}
+	return out, nil
+}
+
+// references are those of a schema, with the contexts of their subjects if that is asked for.
+func (c *call) references(s *catalog.Schema) []catalog.Reference {
+	name := s.Name()
+	if c.query.Get("referenceFormat") != "qualified" || name.Context == catalog.DefaultContext {
+		return s.References
+	}
+	out := make([]catalog.Reference, len(s.References))
+	for i, ref := range s.References {
+		ref.Subject = catalog.ParseName(ref.Subject).In(name).String()
+		out[i] = ref
+	}
+	return out
+}
+
+// tagged adds the tags inside a schema that are asked for.
+func (c *call) tagged(out *schemaJSON, s *catalog.Schema) error {
+	wanted := c.query["findTags"]
+	if len(wanted) == 0 {
+		return nil
+	}
+	tags, err := c.registry.Tags(c.Context(), s, wanted)
+	if err != nil {
+		return err
+	}
+	out.SchemaTags = tagsOf(tags)
+	return nil
+}
+
+// registeredJSON is the answer to a registration.
+func (c *call) registered(s *catalog.Schema) (*schemaJSON, error) {
+	if !c.all {
+		return &schemaJSON{ID: &s.ID, Metadata: s.Metadata, RuleSet: s.RuleSet}, nil
+	}
+	out, err := c.schema(s)
+	if err == nil {
+		out.Subject = ""
+	}
+	return out, err
+}

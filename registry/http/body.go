@@ -1,0 +1,194 @@
+package http
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"moldau/registry"
+	"moldau/registry/catalog"
+	"moldau/registry/format"
+)
+
+// readBody reads the body of a request.
+func (c *call) readBody(w http.ResponseWriter, limit int) (err error) {
+	if !takesMedia(c.Header.Get("Content-Type")) {
+		return plain(http.StatusUnsupportedMediaType)
+	}
+	c.body, err = io.ReadAll(http.MaxBytesReader(w, c.Body, int64(limit)))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return problem(http.StatusRequestEntityTooLarge, "The request body has more than %d bytes", large.Limit)
+	case err != nil:
+		return problem(http.StatusBadRequest, "The request body can't be read: %v", err)
+	}
+	return nil
+}
+
+// decode reads the body as JSON. Fields that are not known are ignored.
+func (c *call) decode(into any) error {
+	if text := bytes.TrimSpace(c.body); len(text) == 0 || string(text) == "null" {
+		return problem(http.StatusUnprocessableEntity, "The request body may not be empty")
+	}
+	if err := json.Unmarshal(c.body, into); err != nil {
+		return problem(http.StatusBadRequest, "The request body can't be understood: %v", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// integer reads a number, also one that is quoted, as many clients send it.
+type integer int32
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *integer) UnmarshalJSON(b []byte) error {
+	text := strings.Trim(string(b), `"`)
+	if text == "null" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
+		return &json.UnmarshalTypeError{Value: "number " + text, Type: nil}
+	}
+	*i = integer(n)
+	return nil
+}
+
+// tagsJSON is an entity of a schema with tags.
+type tagsJSON struct {
+	Entity struct {
+		Path string `json:"entityPath,omitempty"`
+		Type string `json:"entityType,omitempty"`
+	} `json:"schemaEntity"`
+	Tags []string `json:"tags,omitempty"`
+}
+
+func entities(list []tagsJSON) []format.TaggedEntity {
+	var out []format.TaggedEntity
+	for _, t := range list {
+		out = append(out, format.TaggedEntity{Entity: format.Entity{Path: t.Entity.Path, Type: t.Entity.Type}, Tags: t.Tags})
+	}
+	return out
+}
+
+func tagsOf(list []format.TaggedEntity) []tagsJSON {
+	out := make([]tagsJSON, len(list))
+	for i, e := range list {
+		out[i].Entity.Path, out[i].Entity.Type, out[i].Tags = e.Entity.Path, e.Entity.Type, e.Tags
+	}
+	return out
+}
+
+// schemaRequest is the body of requests that bring a schema.
+type schemaRequest struct {
+	Version            *integer           `json:"version"`
+	ID                 *integer           `json:"id"`
+	SchemaType         string             `json:"schemaType"`
+	References         []referenceRequest `json:"references"`
+	Metadata           *catalog.Metadata  `json:"metadata"`
+	RuleSet            *catalog.RuleSet   `json:"ruleSet"`
+	Schema             string             `json:"schema"`
+	SchemaTagsToAdd    []tagsJSON         `json:"schemaTagsToAdd"`
+	SchemaTagsToRemove []tagsJSON         `json:"schemaTagsToRemove"`
+	PropagateTags      bool               `json:"propagateSchemaTags"`
+}
+
+type referenceRequest struct {
+	Name    string  `json:"name"`
+	Subject string  `json:"subject"`
+	Version integer `json:"version"`
+}
+
+// registration reads the schema of a request.
+func (c *call) registration() (registry.Registration, error) {
+	var b schemaRequest
+	if err := c.decode(&b); err != nil {
+		return registry.Registration{}, err
+	}
+	q := registry.Registration{
+		Subject: c.params["subject"], ID: -1, Type: b.SchemaType, Text: b.Schema,
+		Metadata: b.Metadata, RuleSet: b.RuleSet,
+		AddTags: entities(b.SchemaTagsToAdd), RemoveTags: entities(b.SchemaTagsToRemove), PropagateTags: b.PropagateTags,
+		Normalize: c.flag("normalize"), Force: c.flag("force"),
+	}
+	for _, ref := range b.References {
+		q.References = append(q.References, catalog.Reference{Name: ref.Name, Subject: ref.Subject, Version: int32(ref.Version)})
+	}
+	if b.Version != nil {
+		q.Version = int32(*b.Version)
+	}
+	if b.ID != nil {
+		q.ID = int32(*b.ID)
+	}
+	return q, nil
+}
+
+// flag reads a parameter that is true or not.
+func (c *call) flag(name string) bool { return strings.EqualFold(c.query.Get(name), "true") }
+
+// number reads a parameter that is a number. One that is none is not found, as a path would be.
+func (c *call) number(name string, otherwise int) (int, error) {
+	text := c.query.Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, plain(http.StatusNotFound)
+	}
+	return int(n), nil
+}
+
+// page is the part of a list that is asked for: skip elements, then take at most.
+func (c *call) page(limit int) (skip, take int, err error) {
+	if skip, err = c.number("offset", 0); err != nil {
+		return 0, 0, err
+	}
+	if take, err = c.number("limit", -1); err != nil {
+		return 0, 0, err
+	}
+	if take <= 0 || take > limit {
+		take = limit
+	}
+	return max(skip, 0), take, nil
+}
+
+// paged is the part of a list that is asked for; never nil, so that it is written as an empty list.
+func paged[T any](c *call, list []T, limit int) ([]T, error) {
+	skip, take, err := c.page(limit)
+	if err != nil {
+		return nil, err
+	}
+	list = list[min(skip, len(list)):]
+	return append([]T{}, list[:min(take, len(list))]...), nil
+}
+
+// unlimited is the limit of lists whose elements are small.
+const unlimited = math.MaxInt32
+
+// id reads the id in the path. One that is no number is not found.
+func (c *call) id() (int32, error) {
+	n, err := strconv.ParseInt(c.params["id"], 10, 32)
+	if err != nil {
+		return 0, plain(http.StatusNotFound)
+	}
+	return int32(n), nil
+}
+
+// version reads the version in the path.
+func (c *call) version() (int32, error) {
+	text := strings.TrimSpace(c.params["version"])
+	if strings.EqualFold(text, "latest") {
+		return -1, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n <= 0 && n != -1 {
+		return 0, invalidVersion(c.params["version"])
+	}
+	return int32(n), nil
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"moldau/registry/catalog"
+)
+
+func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(append([]kfake.Opt{
+		kfake.NumBrokers(1), kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}),
+	}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func open(t *testing.T, c *kfake.Cluster, name string) *Store {
+	t.Helper()
+	s, err := Open(Options{
+		Bootstrap: c.ListenAddrs(), Topic: "_schemas", KeyTopic: "__moldau_registry_keys", Group: "schema-registry",
+		Instance: name, URL: "http://" + name, ReplicationFactor: 1,
+		SessionTimeout: 6 * time.Second, WriteTimeout: 10 * time.Second, KeyLifetime: time.Hour,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// register is a decision that gives each subject one version with the next id.
+func register(subject string) Decide {
+	return func(c *catalog.Catalog) ([]catalog.Change, error) {
+		if c.Latest(subject) != nil {
+			return nil, nil
+		}
+		id := c.MaxID(catalog.DefaultContext) + 1
+		return []catalog.Change{catalog.PutSchema(&catalog.Schema{
+			Subject: subject, Version: 1, ID: id, Type: "AVRO", Text: fmt.Sprintf("%q", subject),
+		})}, nil
+	}
+}
+
+func TestCommit(t *testing.T) {
+	c := cluster(t)
+	s := open(t, c, "a")
+	ctx := within(t, 30*time.Second)
+	if err := s.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if topics := c.TopicInfo("_schemas"); topics != nil {
+		t.Fatal("a start made the topic")
+	}
+	o, err := s.Owner(ctx)
+	if err != nil || !o.Self {
+		t.Fatalf("owner %+v, %v", o, err)
+	}
+	start := time.Now()
+	if _, err := s.Commit(ctx, register("one")); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("commit", time.Since(start))
+	if got := s.Catalog().Latest("one"); got == nil || got.ID != 1 {
+		t.Fatalf("%+v", got)
+	}
+	refusal := errors.New("no")
+	if _, err := s.Commit(ctx, func(*catalog.Catalog) ([]catalog.Change, error) { return nil, refusal }); !errors.Is(err, refusal) {
+		t.Fatal(err)
+	}
+}
+
+func TestConcurrentCommitsShareIDs(t *testing.T) {
+	s := open(t, cluster(t), "a")
+	ctx := within(t, 60*time.Second)
+	if _, err := s.Owner(ctx); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			if _, err := s.Commit(ctx, register(fmt.Sprint("s", i%50))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Log("100 commits", time.Since(start))
+	seen := map[int32]bool{}
+	for _, versions := range s.Catalog().Find("") {
+		seen[versions[0].ID] = true
+	}
+	if len(seen) != 50 || s.Catalog().MaxID(".") != 50 {
+		t.Fatalf("%d ids, the highest is %d", len(seen), s.Catalog().MaxID("."))
+	}
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"moldau/registry/catalog"
+)
+
+// Headers of records.
+const (
+	generationHeader = "moldau.generation" // of the writer, in decimal
+	moreHeader       = "moldau.more"       // how many records of the same commit follow, in decimal; none when it is missing
+)
+
+const (
+	absentWait = time.Second     // until a missing topic is looked for again
+	brokenWait = 2 * time.Second // until a topic that can't be read is tried again
+)
+
+// tail replays the topic. Its goroutine owns all fields that change.
+type tail struct {
+	admin   *admin
+	topic   string
+	state   *state
+	log     *slog.Logger
+	metrics *metrics
+	kick    chan struct{} // asks to look for a missing topic now
+
+	id      [16]byte         // of the topic that is read; zero when none was read yet
+	catalog *catalog.Catalog // with every record up to offset
+	shown   *catalog.Catalog // the last one that holds only whole commits
+	offset  int64
+	target  int64 // where the end of the topic was when reading began
+	loaded  bool
+	held    int // how many records of a commit are to come until it may be seen
+}
+
+// wake makes the tail look for the topic at once.
+func (t *tail) wake() {
+	select {
+	case t.kick <- struct{}{}:
+	default:
+	}
+}
+
+// run reads until ctx ends, whatever happens.
+func (t *tail) run(ctx context.Context) {
+	t.catalog, t.shown = new(catalog.Catalog), new(catalog.Catalog)
+	for ctx.Err() == nil {
+		err := t.read(ctx)
+		wait := brokenWait
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, kerr.UnknownTopicOrPartition) && t.id == [16]byte{}:
+			wait = absentWait
+			t.loaded = true // there is nothing, and that is all
+			t.publish(nil)
+		case moved(err) && !errors.Is(err, ErrTopic):
+			t.log.Debug("the registry's topic is read again", "topic", t.topic, "err", err)
+			wait = 100 * time.Millisecond
+		default:
+			if t.state.load().err == nil {
+				t.log.Warn("the registry's topic can't be read; it is tried again", "topic", t.topic, "err", err)
+			}
+			t.publish(err)
+		}
+		t.pause(ctx, wait)
+	}
+}
+
+func (t *tail) pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.kick:
+	case <-ctx.Done():
+	}
+}
+
+// publish shows what is loaded; while loading, what was shown before.
+func (t *tail) publish(err error) {
+	p := *t.state.load()
+	if t.loaded {
+		p.catalog, p.loaded, p.exists = t.shown, true, t.id != [16]byte{}
+	}
+	p.err = err
+	t.state.publish(p)
+}
+
+// read finds the topic and reads it until something goes wrong.
+func (t *tail) read(ctx context.Context) error {
+	at, err := t.admin.find(ctx, t.topic)
+	if err != nil {
+		if errors.Is(err, kerr.UnknownTopicOrPartition) && t.id != [16]byte{} {
+			return fmt.Errorf("%w: %s was deleted; what it held is still served: %w", ErrTopic, t.topic, err)
+		}
+		return err
+	}
+	if err := t.admin.fit(ctx, t.topic, at); err != nil {
+		return err
+	}
+	if at.id != t.id || t.id == [16]byte{} {
+		if err := t.begin(ctx, at); err != nil {
+			return err
+		}
+	}
+	for {
+		records, next, err := t.admin.fetch(ctx, t.topic, at, t.offset, fetchWait)
+		if errors.Is(err, kerr.OffsetOutOfRange) {
+			t.log.Warn("the registry's topic was cut; it is loaded again", "topic", t.topic, "offset", t.offset)
+			if err := t.begin(ctx, at); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.apply(records, next)
+	}
+}
+
+// fit refuses a topic that can't hold a catalog.
+func (a *admin) fit(ctx context.Context, topic string, at place) error {
+	if at.partitions != 1 {
+		return fmt.Errorf("%w: %s has %d partitions, it must have 1", ErrTopic, topic, at.partitions)
+	}
+	configs, err := a.configs(ctx, topic, "cleanup.policy")
+	if err != nil {
+		if ended(err) {
+			return err
+		}
+		return nil // a cluster that does not tell is trusted
+	}
+	if policy, ok := configs["cleanup.policy"]; ok && policy != "compact" {
+		return fmt.Errorf("%w: %s has cleanup.policy=%s, which loses schemas; it must be compact", ErrTopic, topic, policy)
+	}
+	return nil
+}
+
+// begin starts over with an empty catalog. What was published stays until the new one is loaded.
+func (t *tail) begin(ctx context.Context, at place) (err error) {
+	if t.target, err = t.admin.offset(ctx, t.topic, latest, true); err != nil {
+		return err
+	}
+	if t.offset, err = t.admin.offset(ctx, t.topic, earliest, false); err != nil {
+		return err
+	}
+	t.id, t.catalog, t.shown, t.held = at.id, new(catalog.Catalog), new(catalog.Catalog), 0
+	if t.id == [16]byte{} {
+		t.id[0] = 1 // a cluster without topic ids: it was read, which is all that counts
+	}
+	t.loaded = t.offset >= t.target
+	if t.loaded {
+		t.publish(nil)
+	}
+	return nil
+}
+
+// apply replays records and shows the result, but no part of a commit without the rest.
+func (t *tail) apply(records []*kgo.Record, next int64) {
+	for _, r := range records {
+		c, err := t.catalog.Apply(catalog.Record{
+			Key: r.Key, Value: r.Value, Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(), Generation: number(r, generationHeader),
+		})
+		if err != nil {
+			t.metrics.refused.Inc()
+			t.log.Warn("a record of the registry's topic is left out", "topic", t.topic, "err", err)
+		}
+		t.catalog = c
+		t.held = int(number(r, moreHeader))
+		if t.held == 0 {
+			t.shown = c
+		}
+	}
+	t.offset = next
+	if t.held == 0 {
+		t.catalog = t.catalog.At(next)
+		t.shown = t.catalog
+	}
+	t.loaded = t.loaded || next >= t.target
+	if p := t.state.load(); t.loaded && (!p.loaded || p.catalog != t.shown || p.err != nil) {
+		t.publish(nil)
+	}
+}
+
+// number reads a header; zero when it is missing or no number.
+func number(r *kgo.Record, header string) int64 {
+	for _, h := range r.Headers {
+		if h.Key == header {
+			n, err := strconv.ParseInt(string(h.Value), 10, 64)
+			if err != nil || n < 0 {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
