@@ -35,25 +35,30 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@tools/fuzz.sh '$(FUZZTIME)'
 
 .PHONY: crash
-crash: ## kill -9 under load KILLS times (20), and the power cuts of tier 1 once more
-	MOLDAU_CRASH=long $(GO) test -tags '$(TAGS)' -timeout 30m -count=1 -run 'Crash|Kill|Fault|Power' ./broker/... ./cmd/... ./internal/vfs/...
-	KILLS=$(KILLS) $(GO) test -tags '$(TAGS) system' -timeout 30m -count=1 ./test/system/...
+crash: ## power cuts, faults and kills of tier 1, more of them with more KILLS (20); then system
+	MOLDAU_CRASH=long $(GO) test -tags '$(TAGS)' -timeout 15m -count=1 -run 'Crash|Kill|Fault|Power' ./broker/... ./cmd/... ./internal/vfs/...
+	$(GO) test -tags '$(TAGS)' -timeout 30m -count=1 -run 'TestPowerCut$$' ./broker/storage -crash.rounds $$((10 * $(KILLS)))
+	$(MAKE) --no-print-directory system
+
+.PHONY: system
+system: ## the real binary killed under load KILLS times (20), the history of its clients judged
+	KILLS=$(KILLS) $(GO) test -tags '$(TAGS) system' -timeout 15m -count=1 ./test/system/...
 
 .PHONY: peers
 peers: ## the same requests to Apache Kafka and to us (needs java and mvn)
-	$(GO) test -tags '$(TAGS) peers' -timeout 30m -count=1 ./test/peers/...
+	$(GO) test -tags '$(TAGS) peers' -timeout 15m -count=1 ./test/peers/...
 
 .PHONY: interop
 interop: ## a client in each of five languages (installs them; needs java, mvn, python3, node, cargo)
-	$(GO) test -tags '$(TAGS) interop' -timeout 40m -count=1 -v ./test/interop/...
+	$(GO) test -tags '$(TAGS) interop' -timeout 20m -count=1 ./test/interop/...
 
 .PHONY: bench
-bench: ## records/s and CPU per record beside Apache Kafka (needs java and mvn)
-	$(GO) test -tags 'bench' -timeout 60m -count=1 -v ./test/bench/...
-
-.PHONY: microbench
-microbench: ## Go benchmarks of every package, short
+bench: ## Go benchmarks of every package, short
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
+
+.PHONY: bench-peers
+bench-peers: ## records/s and CPU per record beside Apache Kafka (needs java and mvn)
+	$(GO) test -tags 'bench' -timeout 60m -count=1 -v ./test/bench/...
 
 .PHONY: vet
 vet: ## go vet, the code behind every build tag included
@@ -98,4 +103,4 @@ full: ## tier 3: tier 2, then longer crashes and fuzzing, and the benchmarks
 	.ci/run
 	$(MAKE) crash KILLS=200
 	$(MAKE) fuzz FUZZTIME=2m
-	$(MAKE) bench
+	$(MAKE) bench-peers

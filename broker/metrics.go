@@ -152,6 +152,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	send(openLogFiles, float64(stats.OpenFiles))
 	send(unflushedLogs, float64(stats.Unflushed))
 	send(readOnlyLogs, float64(stats.ReadOnly))
+	collectCleaner(out, n.engine.CleanerStats())
 	collectCluster(send, n.Image())
 	n.collectGroups(send)
 }

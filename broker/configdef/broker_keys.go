@@ -7,7 +7,7 @@ import (
 )
 
 var brokerTable = sync.OnceValue(func() *table {
-	keys := slices.Concat(topicDefaultKeys(), topicUnitKeys(), identityKeys(), topicCreationKeys(), logKeys(), replicationKeys(), wireKeys(), groupKeys(), transactionKeys())
+	keys := slices.Concat(topicDefaultKeys(), topicUnitKeys(), identityKeys(), topicCreationKeys(), logKeys(), cleanerKeys(), replicationKeys(), wireKeys(), groupKeys(), transactionKeys())
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 	return newTable(keys)
 })

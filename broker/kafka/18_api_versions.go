@@ -35,7 +35,7 @@ func (c *conn) apiVersions(_ context.Context, r *request, q *kmsg.ApiVersionsReq
 	}
 	resp.ApiKeys = c.srv.apiKeys()
 	if q.Version >= 3 {
-		listFeatures(resp)
+		listFeatures(resp, q.Version)
 	}
 	return answer(resp)
 }
@@ -48,13 +48,16 @@ var features = []struct {
 	{"transaction.version", 0, 2, 2},
 }
 
-// listFeatures lists what is spoken and what is in force. What is in force never changes, so its epoch is 0.
-func listFeatures(resp *kmsg.ApiVersionsResponse) {
+// listFeatures lists what is spoken and what is in force. What is in force never changes, so its epoch is 0. Clients that
+// speak version 3 stumble over a feature that begins with version 0 (KAFKA-17011).
+func listFeatures(resp *kmsg.ApiVersionsResponse, version int16) {
 	resp.FinalizedFeaturesEpoch = 0
 	for _, f := range features {
 		supported := kmsg.NewApiVersionsResponseSupportedFeature()
 		supported.Name, supported.MinVersion, supported.MaxVersion = f.name, f.min, f.max
-		resp.SupportedFeatures = append(resp.SupportedFeatures, supported)
+		if f.min > 0 || version >= 4 {
+			resp.SupportedFeatures = append(resp.SupportedFeatures, supported)
+		}
 		finalized := kmsg.NewApiVersionsResponseFinalizedFeature()
 		finalized.Name, finalized.MinVersionLevel, finalized.MaxVersionLevel = f.name, f.level, f.level
 		resp.FinalizedFeatures = append(resp.FinalizedFeatures, finalized)

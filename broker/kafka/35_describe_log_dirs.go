@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"moldau/broker"
 )
 
 // DescribeLogDirs (key 35), versions 0 to 5.
@@ -16,15 +14,7 @@ import (
 
 // describeLogDirs shows the log directories of this broker; a null list of topics asks for all.
 func (c *conn) describeLogDirs(_ context.Context, r *request, q *kmsg.DescribeLogDirsRequest) reply {
-	var partitions []broker.TopicPartition
-	if q.Topics != nil {
-		partitions = []broker.TopicPartition{}
-	}
-	for _, t := range q.Topics {
-		for _, p := range t.Partitions {
-			partitions = append(partitions, broker.TopicPartition{Topic: t.Topic, Partition: p})
-		}
-	}
+	partitions := chosen(q.Topics, func(t kmsg.DescribeLogDirsRequestTopic) (string, []int32) { return t.Topic, t.Partitions })
 	resp := q.ResponseKind().(*kmsg.DescribeLogDirsResponse)
 	for _, d := range c.node.DescribeLogDirs(r.caller, partitions) {
 		out := kmsg.NewDescribeLogDirsResponseDir()

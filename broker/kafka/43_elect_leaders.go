@@ -12,15 +12,7 @@ import (
 
 // electLeaders holds elections; a null list of topics is for all partitions.
 func (c *conn) electLeaders(ctx context.Context, r *request, q *kmsg.ElectLeadersRequest) reply {
-	var partitions []broker.TopicPartition
-	if q.Topics != nil {
-		partitions = []broker.TopicPartition{}
-	}
-	for _, t := range q.Topics {
-		for _, p := range t.Partitions {
-			partitions = append(partitions, broker.TopicPartition{Topic: t.Topic, Partition: p})
-		}
-	}
+	partitions := chosen(q.Topics, func(t kmsg.ElectLeadersRequestTopic) (string, []int32) { return t.Topic, t.Partitions })
 	ctx, cancel := within(ctx, q.TimeoutMillis)
 	defer cancel()
 	outcomes := c.node.ElectLeaders(ctx, r.caller, q.ElectionType, partitions)

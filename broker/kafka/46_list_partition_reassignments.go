@@ -4,23 +4,13 @@ import (
 	"context"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"moldau/broker"
 )
 
 // ListPartitionReassignments (key 46), version 0.
 
 // listPartitionReassignments lists the reassignments that go on; a null list of topics asks for all.
 func (c *conn) listPartitionReassignments(_ context.Context, r *request, q *kmsg.ListPartitionReassignmentsRequest) reply {
-	var partitions []broker.TopicPartition
-	if q.Topics != nil {
-		partitions = []broker.TopicPartition{}
-	}
-	for _, t := range q.Topics {
-		for _, p := range t.Partitions {
-			partitions = append(partitions, broker.TopicPartition{Topic: t.Topic, Partition: p})
-		}
-	}
+	partitions := chosen(q.Topics, func(t kmsg.ListPartitionReassignmentsRequestTopic) (string, []int32) { return t.Topic, t.Partitions })
 	resp := q.ResponseKind().(*kmsg.ListPartitionReassignmentsResponse)
 	at := map[string]int{}
 	for _, p := range c.node.ListPartitionReassignments(r.caller, partitions) {

@@ -42,10 +42,11 @@ type Manager struct {
 
 	// turn is held by whoever opens or closes logs: Apply, or the loop that tries again what failed.
 	turn     chan struct{}
-	inForce  map[string]string // broker configs; under turn
-	defaults *configdef.Topic  // of topics without overrides; under turn
-	image    *metadata.Image   // the last one applied; under turn
-	failed   int               // replicas whose log could not be opened; under turn
+	inForce  map[string]string      // broker configs; under turn
+	defaults *configdef.Topic       // of topics without overrides; under turn
+	cleaner  *storage.CleanerConfig // what the engine was told last; under turn
+	image    *metadata.Image        // the last one applied; under turn
+	failed   int                    // replicas whose log could not be opened; under turn
 
 	stop func()
 	done sync.WaitGroup

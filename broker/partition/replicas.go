@@ -205,6 +205,19 @@ func (m *Manager) setBrokerConfig(img *metadata.Image) error {
 		return fmt.Errorf("topic defaults: %w", err)
 	}
 	m.inForce, m.defaults = maps.Clone(inForce), &c
+	return m.setCleaner(inForce)
+}
+
+// setCleaner passes on how logs are compacted, if that is something else than before.
+func (m *Manager) setCleaner(inForce map[string]string) error {
+	c, err := configdef.ParseCleaner(inForce)
+	if err != nil {
+		return fmt.Errorf("log cleaner: %w", err)
+	}
+	if m.cleaner == nil || *m.cleaner != c {
+		m.o.Engine.SetCleaner(c)
+		m.cleaner = &c
+	}
 	return nil
 }
 

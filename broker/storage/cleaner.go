@@ -37,7 +37,7 @@ type cleaner struct {
 // CleaningStats describes the last compaction of a worker.
 type CleaningStats struct {
 	Took              time.Duration
-	BytesRead         int64
+	BytesRead         int64 // in order to copy what stays
 	BytesWritten      int64
 	BufferUtilization float64 // part of the memory for keys that was filled
 }
@@ -182,7 +182,7 @@ func (c *cleaner) release(l *Log, w *cleanerWorker, r cleaned, took time.Duratio
 		return
 	}
 	c.totals.Compactions++
-	c.last[w.id] = CleaningStats{Took: took, BytesRead: r.bytesRead, BytesWritten: r.bytesWritten, BufferUtilization: r.mapUtilization}
+	c.last[w.id] = CleaningStats{Took: took, BytesRead: r.bytesCopied, BytesWritten: r.bytesWritten, BufferUtilization: r.mapUtilization}
 }
 
 // forget drops logs that are no longer there from the list of those that cannot be compacted.

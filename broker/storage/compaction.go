@@ -78,13 +78,13 @@ type compaction struct {
 
 // cleaned says what a compaction did.
 type cleaned struct {
-	bytesRead, bytesWritten   int64
-	recordsRead, recordsKept  int64
-	keyless                   int64
-	segmentsIn, segmentsOut   int
-	mapUtilization            float64
-	passes                    int
-	unchangedBytes, savedSize int64
+	bytesRead                int64 // to find keys, and to copy
+	bytesCopied              int64 // of that, to copy
+	bytesWritten             int64
+	recordsRead, recordsKept int64
+	keyless                  int64
+	segmentsIn, segmentsOut  int
+	mapUtilization           float64
 }
 
 // run compacts what the plan says, in as many passes as the memory for keys makes necessary.
@@ -103,7 +103,6 @@ func (c *compaction) run() error {
 		if end <= first {
 			return fmt.Errorf("one batch at %d of %s has more keys than fit into log.cleaner.dedupe.buffer.size", first, c.l.tp)
 		}
-		c.result.passes++
 		c.l.noteCleaned(end)
 		first = end
 	}
@@ -278,6 +277,7 @@ func (c *compaction) segment(s *segment, last bool, f *compact.Filter, out *comp
 		if err != nil {
 			return fmt.Errorf("compact the batch at %d of %s: %w", b.BaseOffset(), c.l.tp, err)
 		}
+		c.result.bytesCopied += int64(len(b))
 		c.result.recordsRead += int64(r.Records)
 		c.result.recordsKept += int64(r.Kept)
 		c.result.keyless += int64(r.Keyless)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ type modelRecord struct {
 // modelLog knows everything that was appended to a log, and what compaction must leave of it.
 type modelLog struct {
 	records []modelRecord
-	plain   bool // no transactions
+	plain   bool     // no transactions
 	txns    []string // by number: open, committed, aborted
 	covered map[int64]int64
 	epochs  map[int64]int16
@@ -370,20 +371,28 @@ type compactionCut struct {
 }
 
 func cutCompactions(t *testing.T, seed uint64) int {
-	dice := rand.New(rand.NewPCG(seed, 99))
+	dice, work := rand.New(rand.NewPCG(seed, 99)), rand.New(rand.NewPCG(seed, 98))
 	at := &clock{ms: 1_000_000}
 	mem := vfs.NewMem()
 	var cuts []compactionCut
 	var m *modelLog
-	armed := false
+	var mu sync.Mutex
+	armed := false // under mu, so that nothing is cut once a compaction is over
+	arm := func(yes bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		armed = yes
+	}
 	faulty := vfs.NewFaultyWith(mem, vfs.FaultyOptions{Seed: seed, Hook: func(c vfs.Call) {
-		if armed {
-			for range 2 {
+		mu.Lock()
+		defer mu.Unlock()
+		if armed && dice.IntN(6) == 0 {
+			for range 1 + dice.IntN(2) {
 				cuts = append(cuts, compactionCut{mem.CrashClone(dice.Uint64()), fmt.Sprint(c.Op, " ", c.Name), m.clone(), at.ms})
 			}
 		}
 	}})
-	topic := compactConfig(dice)
+	topic := compactConfig(work)
 	options := func(o *Options) {
 		o.Now = at.now
 		o.Config = func(TopicPartition) Config { return topic }
@@ -395,11 +404,11 @@ func cutCompactions(t *testing.T, seed uint64) int {
 	cfg.DedupeBufferBytes = slotBytes * 64
 	for range 3 {
 		for range 60 {
-			at.ms += int64(dice.IntN(20))
-			if dice.IntN(4) == 0 {
-				modelEnd(t, l, m, int64(4+dice.IntN(3)), dice.IntN(2) == 0, at.ms)
+			at.ms += int64(work.IntN(20))
+			if work.IntN(4) == 0 {
+				modelEnd(t, l, m, int64(4+work.IntN(3)), work.IntN(2) == 0, at.ms)
 			} else {
-				modelAppend(t, l, m, dice, at.ms)
+				modelAppend(t, l, m, work, at.ms)
 			}
 		}
 		flush(t, l)
@@ -408,9 +417,9 @@ func cutCompactions(t *testing.T, seed uint64) int {
 			t.Fatal(err)
 		}
 		quiet(l)
-		armed = true
+		arm(true)
 		errs := cleanAll(t, e, cfg)
-		armed = false
+		arm(false)
 		if errs != nil {
 			t.Fatal(errs)
 		}
@@ -419,7 +428,11 @@ func cutCompactions(t *testing.T, seed uint64) int {
 	}
 	closeEngine(t, e)
 	for i, c := range cuts {
+		untouched := c.fs.CrashClone(1)
 		verifyCut(t, c, topic, cfg)
+		if t.Failed() {
+			dumpFS(t, untouched, "/logs")
+		}
 		if t.Failed() {
 			t.Fatalf("failed at power cut %d of seed %d, before %s", i, seed, c.op)
 		}

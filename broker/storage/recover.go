@@ -199,8 +199,9 @@ func (r *recovery) scan(s *segment, first bool) (pos int64, err error) {
 	}
 	r.end = s.base // raised by the first batch
 	s.w.unsynced = !r.found.clean
-	interval, compacted := r.l.Config().IndexIntervalBytes, r.l.Config().Compact
-	w := walk(h, s.log.path, pos, s.size)
+	interval := r.l.Config().IndexIntervalBytes
+	compacted := r.l.Config().Compact || s.base < r.found.cleaned // the policy may have been another one since
+	w := walk(h, s.name, pos, s.size)
 	defer w.done()
 	for {
 		ok, err := w.next()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -90,38 +89,4 @@ func (a *app) agreed(c change, plan ...string) (bool, error) {
 		return false, exit.Usagef("nobody answered; add -y to go on without asking")
 	}
 	return false, &exit.Error{Code: exit.Failed, Err: errors.New("nothing was done")}
-}
-
-// completionPatience is how long a shell waits for live completion.
-const completionPatience = 2 * time.Second
-
-// completeTopics completes the names of the cluster's topics.
-func (a *app) completeTopics(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	err := a.admin(cmd, func(ctx context.Context, adm *kadm.Client) error {
-		ctx, cancel := context.WithTimeout(ctx, completionPatience)
-		defer cancel()
-		topics, err := adm.ListTopics(ctx)
-		if err != nil {
-			return err
-		}
-		for _, name := range topics.Names() {
-			if strings.HasPrefix(name, typed) {
-				names = append(names, name)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeFirst completes a topic as the first argument only.
-func (a *app) completeFirst(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.completeTopics(cmd, args, typed)
 }

@@ -48,7 +48,6 @@ var ignoredKeys = []struct {
 	{"the operating system sizes the buffers", []string{
 		"socket.send.buffer.bytes", "socket.receive.buffer.bytes", "socket.listen.backlog.size",
 	}},
-	{"compaction does not exist yet", []string{"log.cleaner.*"}},
 	{"the state of groups is read in pieces of a size of its own", []string{"offsets.load.buffer.size"}},
 	{"their records are small, and not compressed", []string{"offsets.topic.compression.codec"}},
 	{"Kafka 4 removed it", []string{"offsets.commit.required.acks"}},

@@ -3,11 +3,11 @@ package http
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -65,18 +65,20 @@ func startEnv(t *testing.T, c *kfake.Cluster, change ...func(*registry.Config)) 
 		t.Fatal(err)
 	}
 	h := New(r, log, nil)
-	srv := httptest.NewUnstartedServer(h)
-	_ = srv.Listener.Close()
-	srv.Listener = l
-	srv.Start()
-	e := &env{t: t, cluster: c, registry: r, url: srv.URL}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }() // ends with stop
+	e := &env{t: t, cluster: c, registry: r, url: cfg.AdvertisedURL}
 	stopped := false
 	e.stop = func() {
 		if stopped {
 			return
 		}
 		stopped = true
-		srv.Close()
+		_ = srv.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 		h.Close()
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)

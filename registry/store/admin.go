@@ -69,11 +69,14 @@ func (a *admin) find(ctx context.Context, topic string) (place, error) {
 			p.leader = t.Partitions[i].Leader
 		}
 	}
+	if p.leader < 0 {
+		return place{}, fmt.Errorf("look up topic %s: %w", topic, kerr.LeaderNotAvailable)
+	}
 	return p, nil
 }
 
 // offset asks for the first or last offset of partition 0: with committed the one up to which read_committed reads.
-func (a *admin) offset(ctx context.Context, topic string, at int64, committed bool) (int64, error) {
+func (a *admin) offset(ctx context.Context, topic string, at place, which int64, committed bool) (int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = -1
 	if committed {
@@ -82,10 +85,10 @@ func (a *admin) offset(ctx context.Context, topic string, at int64, committed bo
 	rt := kmsg.NewListOffsetsRequestTopic()
 	rt.Topic = topic
 	rp := kmsg.NewListOffsetsRequestTopicPartition()
-	rp.Timestamp = at
+	rp.Timestamp = which
 	rt.Partitions = append(rt.Partitions, rp)
 	req.Topics = append(req.Topics, rt)
-	resp, err := req.RequestWith(ctx, a.client)
+	resp, err := req.RequestWith(ctx, a.client.Broker(int(at.leader)))
 	if err != nil {
 		return 0, fmt.Errorf("list offsets of topic %s: %w", topic, err)
 	}

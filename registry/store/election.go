@@ -30,7 +30,11 @@ type manager struct {
 	shut   int         // the turn of the group in which this replica was fenced; it must not write again before the next
 }
 
-const electionRetry = time.Second
+// Waits between attempts to become the writer.
+const (
+	electionRetry    = 50 * time.Millisecond
+	electionRetryMax = 2 * time.Second
+)
 
 // wantSeat asks to take part in the election.
 func (m *manager) wantSeat() {
@@ -48,10 +52,14 @@ func (m *manager) run(ctx context.Context) {
 	defer m.close()
 	retry := time.NewTimer(0)
 	defer retry.Stop()
+	wait := electionRetry
 	for {
 		p, v := m.state.load(), m.seat.look()
 		if m.act(ctx, p, v) {
-			retry.Reset(electionRetry)
+			retry.Reset(wait)
+			wait = min(2*wait, electionRetryMax)
+		} else {
+			wait = electionRetry
 		}
 		var requests chan *request
 		if m.writer != nil || v.known && !v.self {

@@ -154,11 +154,11 @@ func (r *keyring) load(ctx context.Context) error {
 }
 
 func (r *keyring) scan(ctx context.Context, at place, keys map[string][]key) error {
-	end, err := r.admin.offset(ctx, r.topic, latest, true)
+	end, err := r.admin.offset(ctx, r.topic, at, latest, true)
 	if err != nil {
 		return err
 	}
-	offset, err := r.admin.offset(ctx, r.topic, earliest, false)
+	offset, err := r.admin.offset(ctx, r.topic, at, earliest, false)
 	if err != nil {
 		return err
 	}

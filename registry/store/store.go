@@ -34,10 +34,19 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client of the cluster: %w", err)
 	}
+	// A fetch that waits holds up what is behind it on its connection, so the tail has a client of its own.
+	reader, err := kgo.NewClient(o.clientOptions()...)
+	if err != nil {
+		client.Close()
+		return nil, fmt.Errorf("make a client of the cluster: %w", err)
+	}
 	m := newMetrics(o.Registerer)
 	s := &Store{opts: o, admin: &admin{client}, state: newState(m), seat: newSeat(o)}
-	s.tail = &tail{admin: s.admin, topic: o.Topic, state: s.state, log: o.Logger, metrics: m, kick: make(chan struct{}, 1)}
-	s.keys = &keyring{admin: s.admin, topic: o.KeyTopic, self: s.seat.id, lifetime: o.KeyLifetime, replicas: o.ReplicationFactor, turn: make(chan struct{}, 1)}
+	s.tail = &tail{admin: &admin{reader}, topic: o.Topic, state: s.state, log: o.Logger, metrics: m, kick: make(chan struct{}, 1)}
+	s.keys = &keyring{
+		admin: s.admin, topic: o.KeyTopic, self: s.seat.id, lifetime: o.KeyLifetime, replicas: o.ReplicationFactor,
+		turn: make(chan struct{}, 1),
+	}
 	s.manager = &manager{
 		opts: o, admin: s.admin, state: s.state, tail: s.tail, seat: s.seat, metrics: m,
 		requests: make(chan *request), join: make(chan struct{}, 1), ended: make(chan struct{}),
@@ -145,6 +154,7 @@ func (s *Store) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = fmt.Errorf("close the registry's store: %w", ctx.Err())
 	}
+	s.tail.admin.client.Close()
 	s.admin.client.Close()
 	return err
 }

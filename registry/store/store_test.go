@@ -117,3 +117,59 @@ func TestConcurrentCommitsShareIDs(t *testing.T) {
 		t.Fatalf("%d ids, the highest is %d", len(seen), s.Catalog().MaxID("."))
 	}
 }
+
+func TestReload(t *testing.T) {
+	c := cluster(t)
+	ctx := within(t, 120*time.Second)
+	s := open(t, c, "a")
+	if _, err := s.Owner(ctx); err != nil {
+		t.Fatal(err)
+	}
+	const subjects = 10_000
+	for i := 0; i < subjects; i += 500 {
+		_, err := s.Commit(ctx, func(c *catalog.Catalog) ([]catalog.Change, error) {
+			var out []catalog.Change
+			for n := i; n < i+500; n++ {
+				out = append(out, catalog.PutSchema(&catalog.Schema{
+					Subject: fmt.Sprintf("topic-%d-value", n), Version: 1, ID: int32(n) + 1, Type: "AVRO",
+					Text: fmt.Sprintf(`{"type":"record","name":"R%d","namespace":"com.example","fields":[{"name":"a","type":"string"},{"name":"b","type":"long"},{"name":"c","type":["null","string"],"default":null}]}`, n),
+				}))
+			}
+			return out, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	b := open(t, c, "b")
+	if err := b.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d subjects loaded in %v", subjects, time.Since(start))
+	if b.Catalog().Size() != subjects || b.Catalog().MaxID(".") != subjects {
+		t.Fatalf("%d subjects, highest id %d", b.Catalog().Size(), b.Catalog().MaxID("."))
+	}
+}
+
+func TestNoCluster(t *testing.T) {
+	s, err := Open(Options{
+		Bootstrap: []string{"127.0.0.1:1"}, Topic: "_schemas", KeyTopic: "k", Group: "g", URL: "http://x", ReplicationFactor: 1,
+		SessionTimeout: 6 * time.Second, WriteTimeout: time.Second, KeyLifetime: time.Hour,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := s.Wait(ctx); !errors.Is(err, ErrUnavailable) {
+		t.Error(err)
+	}
+	if _, err := s.Owner(ctx); !errors.Is(err, ErrNotOwner) {
+		t.Error(err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

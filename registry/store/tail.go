@@ -150,10 +150,10 @@ func (a *admin) fit(ctx context.Context, topic string, at place) error {
 
 // begin starts over with an empty catalog. What was published stays until the new one is loaded.
 func (t *tail) begin(ctx context.Context, at place) (err error) {
-	if t.target, err = t.admin.offset(ctx, t.topic, latest, true); err != nil {
+	if t.target, err = t.admin.offset(ctx, t.topic, at, latest, true); err != nil {
 		return err
 	}
-	if t.offset, err = t.admin.offset(ctx, t.topic, earliest, false); err != nil {
+	if t.offset, err = t.admin.offset(ctx, t.topic, at, earliest, false); err != nil {
 		return err
 	}
 	t.id, t.catalog, t.shown, t.held = at.id, new(catalog.Catalog), new(catalog.Catalog), 0

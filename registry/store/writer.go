@@ -64,7 +64,11 @@ func openWriter(ctx context.Context, m *manager) (_ *writer, err error) {
 	if _, _, err = w.client.ProducerID(ctx); err != nil {
 		return nil, fmt.Errorf("take over transactional id %s: %w", m.opts.Group+"-writer", err)
 	}
-	end, err := m.admin.offset(ctx, m.opts.Topic, latest, true)
+	at, err := m.admin.find(ctx, m.opts.Topic)
+	if err != nil {
+		return nil, err
+	}
+	end, err := m.admin.offset(ctx, m.opts.Topic, at, latest, true)
 	if err != nil {
 		return nil, err
 	}

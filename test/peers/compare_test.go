@@ -5,6 +5,7 @@ package peers
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestSameAnswers(t *testing.T) {
 	kafka := StartKafka(t, KafkaOptions{})
 	ours := StartMoldau(t, BuildMoldau(t))
 	used := make([]bool, len(Differences))
-	for _, sc := range append(scenarios, groupScenarios...) {
+	for _, sc := range slices.Concat(scenarios, groupScenarios, txnScenarios) {
 		t.Run(sc.name, func(t *testing.T) {
 			clock := time.Now().UnixMilli()
 			theirs, mine := newSession(t, kafka.Addr, clock), newSession(t, ours.Kafka(), clock)

@@ -30,13 +30,8 @@ const (
 // was acknowledged is there once, in order, at the offset that was promised.
 // KILLS sets the number of cycles, SEED repeats the pauses between them.
 func TestKill9(t *testing.T) {
-	kills, seed := 20, uint64(time.Now().UnixNano())
-	if v := os.Getenv("KILLS"); v != "" {
-		kills, _ = strconv.Atoi(v)
-	}
-	if v := os.Getenv("SEED"); v != "" {
-		seed, _ = strconv.ParseUint(v, 10, 64)
-	}
+	kills := int(number(t, "KILLS", 20))
+	seed := number(t, "SEED", uint64(time.Now().UnixNano()))
 	t.Logf("SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	p := newProcess(t, peers.BuildMoldau(t))
@@ -66,6 +61,20 @@ func TestKill9(t *testing.T) {
 	}
 	sort.Slice(downs, func(i, j int) bool { return downs[i] < downs[j] })
 	t.Logf("%d kills, %d acknowledged, %d read, restart p50 %v, max %v", kills, acked, len(h.Passes[1]), downs[len(downs)/2], downs[len(downs)-1])
+}
+
+// number reads a positive number from the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	v := os.Getenv(name)
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil || n == 0 {
+		t.Fatalf("%s=%q is no positive number", name, v)
+	}
+	return n
 }
 
 func createTopic(t *testing.T, addr string) {

@@ -142,8 +142,9 @@ func (c *checker) judge(r, w *node) (findings, error) {
 		return append(c.names(r, w), c.symbols(r, w)...), nil
 	case kindRecord:
 		return c.records(r, w)
+	default:
+		return nil, nil
 	}
-	return nil, nil
 }
 
 // unions needs a branch of the reader's for every branch of the writer's.

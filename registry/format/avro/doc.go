@@ -13,6 +13,9 @@
 // their types. print.go writes the graph in the one form that is stored, with types of the references left out by name;
 // normalize.go brings attributes into a fixed order before that. check.go compares two graphs.
 //
+// Where Java loses something when it normalizes, we keep it: a default that fits another branch of a union than the first,
+// and that a type has no namespace. And a schema can always read itself here, even where an alias makes a field ambiguous.
+//
 // # Invariants
 //
 //   - A graph is complete and never changes once parse has returned it: no name is unresolved, a name always leads to the

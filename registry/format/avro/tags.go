@@ -52,6 +52,7 @@ func (g graphs) records(own bool, record func(*node), each func(*node, *field)) 
 				each(n, f)
 				walk(f.typ)
 			}
+		default: // nothing is inside
 		}
 	}
 	walk(g.root)

@@ -31,6 +31,7 @@ func build(c *compiled, d *documents, maxNodes int) (*node, error) {
 		}
 		b.fill(next)
 	}
+	c.patterns.sealed = true
 	return n, nil
 }
 

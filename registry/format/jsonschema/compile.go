@@ -21,6 +21,7 @@ const (
 type compiled struct {
 	root     *library.Schema
 	compiler *library.Compiler
+	patterns *patterns
 }
 
 // part compiles what is at a place of the schema that its draft gives no meaning to.
@@ -47,12 +48,13 @@ func compileOnce(d *documents) (schema *compiled, err error) {
 	c := library.NewCompiler()
 	c.DefaultDraft(d.draft())
 	c.UseLoader(d)
-	c.UseRegexpEngine(newPatterns().compile)
+	patterns := newPatterns()
+	c.UseRegexpEngine(patterns.compile)
 	root, err := c.Compile(baseURL)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &compiled{root, c}, nil
+	return &compiled{root, c, patterns}, nil
 }
 
 // recoverCompile is deferred around the library's compiler, which is made for schemas that their owner wrote. Where one of

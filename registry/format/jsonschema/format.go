@@ -33,7 +33,7 @@ func (f *Format) Parse(ctx context.Context, s format.Source) (format.Schema, err
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("parse JSON schema: %w", err)
 	}
-	schema := &Schema{limits: f.limits, documents: documents, canonical: printJSON(documents.root.value, false)}
+	schema := &Schema{documents: documents, canonical: printJSON(documents.root.value, false)}
 	schema.compiled, schema.broken = compile(documents)
 	if schema.broken == nil {
 		schema.graph, schema.broken = build(schema.compiled, documents, f.limits.Fields)

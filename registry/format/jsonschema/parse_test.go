@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"moldau/registry/format"
@@ -270,4 +271,21 @@ func TestSlowPattern(t *testing.T) {
 	if !errors.Is(err, errMatchTime) || found != nil {
 		t.Errorf("got %v %v, want the comparison stopped", found, err)
 	}
+}
+
+// A format that asks whether a value is a pattern is asked by many at once.
+func TestPatternsInValues(t *testing.T) {
+	s := parseNew(t, `{"format":"regex","pattern":"a"}`)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if err := s.Accept(fmt.Sprintf(`"a%d(?!b)"`, i)); err != nil {
+				t.Error(err)
+			}
+			if err := s.Accept(fmt.Sprintf(`"a%d("`, i)); !errors.Is(err, ErrRejected) {
+				t.Errorf("got %v, want no pattern", err)
+			}
+		})
+	}
+	all.Wait()
 }

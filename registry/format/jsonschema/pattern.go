@@ -46,6 +46,9 @@ type patterns struct {
 	// instructions is how large the linear engine's programs may still become. That engine writes repetitions out, so that
 	// a short pattern can have a very long program; the backtracking one does not.
 	instructions int
+	// sealed says that the schema is complete. From then on the patterns asked for are those in values, which a format may
+	// say are patterns: many at a time, and nothing to remember.
+	sealed bool
 }
 
 func newPatterns() *patterns {
@@ -57,6 +60,9 @@ func newPatterns() *patterns {
 func (p *patterns) compile(text string) (library.Regexp, error) {
 	if len(text) > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d bytes, %d are allowed", len(text), maxPattern)
+	}
+	if p.sealed {
+		return newPatterns().engine(text)
 	}
 	if done, ok := p.compiled[text]; ok {
 		return done, nil

@@ -15,7 +15,6 @@ const reservedPrefix = "$$"
 
 // Schema is a parsed JSON schema.
 type Schema struct {
-	limits    format.Limits
 	documents *documents
 	canonical string
 	compiled  *compiled

@@ -83,17 +83,23 @@ func (c *checker) value(at []string, r, w protoreflect.FieldDescriptor, rLabel, 
 		return all.with(found), err
 	case messageShape:
 		return c.named(at, r, w)
+	default:
+		return c.scalar(at, r, w, rLabel, wLabel), nil
 	}
+}
+
+// scalar compares how two scalars are written, and whether a number was written alone and is read as many, or so.
+func (c *checker) scalar(at []string, r, w protoreflect.FieldDescriptor, rLabel, wLabel string) findings {
 	rg, wg := wireGroups[r.Kind()], wireGroups[w.Kind()]
 	switch {
 	case rg != wg:
 		return c.found(scalarKindChanged, at, "Field %s is %s in the %s schema and %s in the %s schema, which is written differently",
-			w.Name(), r.Kind(), c.reader, w.Kind(), c.writer), nil
+			w.Name(), r.Kind(), c.reader, w.Kind(), c.writer)
 	case rg != lengthDelimited && rLabel != "" && wLabel != "" && rLabel != wLabel:
 		return c.found(numericLabelChanged, at, "The numeric field %s is %s in the %s schema and %s in the %s schema",
-			w.Name(), rLabel, c.reader, wLabel, c.writer), nil
+			w.Name(), rLabel, c.reader, wLabel, c.writer)
 	}
-	return nil, nil
+	return nil
 }
 
 // named compares two fields that hold messages. Those of the files themselves are compared where they stand.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
@@ -12,9 +13,12 @@ import (
 	"moldau/registry/format"
 )
 
+// shared is one format for all tests, so that what is built in is compiled once.
+var shared = sync.OnceValue(func() *Format { return New(format.DefaultLimits()) })
+
 func mustParse(tb testing.TB, s format.Source) *Schema {
 	tb.Helper()
-	parsed, err := New(format.DefaultLimits()).Parse(context.Background(), s)
+	parsed, err := shared().Parse(context.Background(), s)
 	if err != nil {
 		tb.Fatalf("%s: %v", s.Text, err)
 	}
@@ -49,7 +53,7 @@ func scenario(t *testing.T, input string) (reader, writer format.Source) {
 
 // TestCheck runs testdata/check.txt.
 func TestCheck(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := shared()
 	datadriven.RunTest(t, "testdata/check.txt", func(t *testing.T, d *datadriven.TestData) string {
 		reader, writer := scenario(t, d.Input)
 		found, err := f.Check(context.Background(), mustParse(t, reader), mustParse(t, writer), format.CheckOptions{})
@@ -70,7 +74,7 @@ func TestCheck(t *testing.T) {
 func TestSentences(t *testing.T) {
 	reader := mustParse(t, source(`syntax = "proto3"; package p; message M { string a = 1; }`))
 	writer := mustParse(t, source(`syntax = "proto3"; package p; message M { int32 a = 1; } message N {}`))
-	found, err := New(format.DefaultLimits()).Check(context.Background(), reader, writer, format.CheckOptions{Reader: "new", Writer: "old"})
+	found, err := shared().Check(context.Background(), reader, writer, format.CheckOptions{Reader: "new", Writer: "old"})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%v, %v", found, err)
 	}
@@ -89,7 +93,7 @@ func TestSentences(t *testing.T) {
 // TestStoredButBroken: what an older registry stored although a type of it is nowhere can be read but not compared.
 func TestStoredButBroken(t *testing.T) {
 	s := source(`syntax = "proto3"; message M { Nowhere n = 1; }`)
-	f := New(format.DefaultLimits())
+	f := shared()
 	if _, err := f.Parse(context.Background(), s); !errors.Is(err, format.ErrInvalid) {
 		t.Fatalf("got %v", err)
 	}
@@ -120,7 +124,7 @@ func TestStoredButBroken(t *testing.T) {
 // TestStoredWithoutImports: an import that only options came from was not looked at.
 func TestStoredWithoutImports(t *testing.T) {
 	s := source(`syntax = "proto3"; import "acme/options.proto"; message M { string a = 1 [(acme.secret) = true]; }`)
-	f := New(format.DefaultLimits())
+	f := shared()
 	if _, err := f.Parse(context.Background(), s); err == nil || !strings.Contains(err.Error(), `import "acme/options.proto"`) {
 		t.Fatalf("got %v", err)
 	}
@@ -138,7 +142,7 @@ func TestStoredWithoutImports(t *testing.T) {
 func TestForeign(t *testing.T) {
 	s := mustParse(t, source(`message M {}`))
 	for _, pair := range [][2]format.Schema{{s, other{s}}, {other{s}, s}} {
-		if _, err := New(format.DefaultLimits()).Check(context.Background(), pair[0], pair[1], format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
+		if _, err := shared().Check(context.Background(), pair[0], pair[1], format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -160,7 +164,7 @@ func TestManyWays(t *testing.T) {
 		}
 		return mustParse(t, source(`syntax = "proto3"; import "r.proto"; message M { q.N30 n = 1; }`, format.Resolved{Name: "r.proto", Text: b.String()}))
 	}
-	found, err := New(format.DefaultLimits()).Check(context.Background(), tower("int32"), tower("string"), format.CheckOptions{})
+	found, err := shared().Check(context.Background(), tower("int32"), tower("string"), format.CheckOptions{})
 	if err != nil || len(found) != 62 {
 		t.Fatalf("%d findings, %v", len(found), err)
 	}

@@ -13,6 +13,9 @@ import (
 // a compiled schema: types are full names with a leading dot, and the messages that hold a map's entries are spelled out.
 type describer struct{ proto3 bool }
 
+// Text prints a file descriptor as clients print the files of compiled types before they register them.
+func Text(fd *descriptorpb.FileDescriptorProto) string { return printer{}.file(describe(fd)) }
+
 func describe(fd *descriptorpb.FileDescriptorProto) *file {
 	f := &file{pkg: fd.GetPackage()}
 	switch fd.GetSyntax() {

@@ -13,6 +13,13 @@
 // Two things are not as the language has them. A text may spell out the messages that hold the entries of maps
 // (spelled.go), because clients print their descriptors so. And imports that are built in (builtin.go) need no reference.
 //
+// # Where the stored text is not that of others
+//
+// Other registries lose what their model has no place for; we keep it: the extensions among the options of a descriptor, its
+// groups, weak imports, editions, defaults of bytes, and numbers with more than three decimals. In a normalized proto3 file
+// the enum value that is zero stays first, as the language demands. A new text must compile, with every import it names;
+// others accept imports that no type comes from, and so does this package for what is stored already.
+//
 // # Invariants
 //
 //   - The elements of a file printed and read again are the same elements.

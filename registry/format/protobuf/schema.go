@@ -54,6 +54,9 @@ func (c *compiler) leaf(path string, f *file) *file {
 	return leaf
 }
 
+// compiles is false for a stored text that only parses.
+func (s *Schema) compiles() bool { return s.broken == nil }
+
 // Format is format.Protobuf.
 func (s *Schema) Format() string { return format.Protobuf }
 
@@ -81,7 +84,7 @@ func (s *Schema) Canonical() string { return s.canonical }
 // Normalized is the stored text with types by their full names, everything whose order means nothing in order, and maps
 // written as maps.
 func (s *Schema) Normalized() (string, error) {
-	if s.broken != nil {
+	if !s.compiles() {
 		return s.canonical, nil
 	}
 	return printer{}.file(normalized(s.unit)), nil

@@ -17,6 +17,8 @@ import (
 	"moldau/registry"
 	"moldau/registry/format"
 	"moldau/registry/format/avro"
+	"moldau/registry/format/jsonschema"
+	"moldau/registry/format/protobuf"
 	registryhttp "moldau/registry/http"
 )
 
@@ -39,7 +41,7 @@ func (p *process) startRegistry(edge *kafka.Server) error {
 	}
 	log := p.log.With("component", "registry")
 	deps := registry.Deps{
-		Formats: []format.Format{avro.New(cfg.Limits())},
+		Formats: []format.Format{avro.New(cfg.Limits()), protobuf.New(cfg.Limits()), jsonschema.New(cfg.Limits())},
 		Logger:  log, Registerer: p.registry,
 	}
 	if edge != nil && len(cfg.BootstrapServers) == 0 {

@@ -26,12 +26,6 @@ func checkRoles(roles []string) error {
 	return nil
 }
 
-// byRequest are the roles that a process has only when it was told so.
-var byRequest = []string{roleRegistry}
-
 func (p *process) has(role string) bool {
-	if len(p.opts.Roles) == 0 {
-		return !slices.Contains(byRequest, role)
-	}
-	return slices.Contains(p.opts.Roles, role)
+	return len(p.opts.Roles) == 0 || slices.Contains(p.opts.Roles, role)
 }

@@ -163,15 +163,15 @@ func TestServe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	o, out := options(dir)
 	s := start(t, o, out)
-	for _, door := range []string{"kafka", "http", "grpc"} {
+	for _, door := range []string{"kafka", "http", "grpc", "registry"} {
 		if !strings.HasPrefix(s.addresses[door], "127.0.0.1:") || !strings.Contains(out.String(), s.addresses[door]) {
 			t.Errorf("%s listens on %q; printed:\n%s", door, s.addresses[door], out)
 		}
 	}
-	if len(s.addresses) != 3 {
+	if len(s.addresses) != 4 {
 		t.Errorf("addresses of parts that do not exist: %v", s.addresses)
 	}
-	if code, body := s.get("/readyz?verbose"); code != 200 || body != "[+] broker\n[+] gateway\nready\n" {
+	if code, body := s.get("/readyz?verbose"); code != 200 || body != "[+] broker\n[+] registry\n[+] gateway\nready\n" {
 		t.Errorf("/readyz: %d %q", code, body)
 	}
 	if code, _ := s.get("/livez"); code != 200 {
@@ -229,7 +229,7 @@ func TestRoles(t *testing.T) {
 }
 
 func TestDoorsOff(t *testing.T) {
-	o, out := options(filepath.Join(t.TempDir(), "data"), "http.listen=off", "grpc.listen=off", "listeners=OUT://:0,IN://127.0.0.1:0",
+	o, out := options(filepath.Join(t.TempDir(), "data"), "http.listen=off", "grpc.listen=off", "registry.listen=off", "listeners=OUT://:0,IN://127.0.0.1:0",
 		"listener.security.protocol.map=OUT:PLAINTEXT,IN:PLAINTEXT")
 	s := start(t, o, out)
 	if len(s.addresses) != 1 || !strings.Contains(out.String(), "OUT") || !strings.Contains(out.String(), "IN") {
