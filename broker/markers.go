@@ -40,7 +40,7 @@ func (n *Node) WriteTxnMarkers(ctx context.Context, _ *Caller, m *TxnMarker) []e
 // writeMarker writes one marker and returns how to wait for it.
 func (n *Node) writeMarker(ctx context.Context, m *TxnMarker, tp TxnPartition) (wait func() error) {
 	if tp.Topic == offsetsTopicName {
-		reply := n.EndTxnOffsets(tp.Partition, coordinator.Marker{Producer: m.Producer, CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit})
+		reply := n.EndTxnOffsets(tp.Partition, coordinator.Marker{Producer: m.Producer, CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit}, m.Version)
 		return func() error {
 			_, err := reply.Wait(ctx)
 			return markerError(err)

@@ -29,7 +29,7 @@ func (n *Node) TxnOffsetCommit(ctx context.Context, c *Caller, r *TxnOffsetCommi
 		return nil, err
 	}
 	at := n.offsetsPartition(r.Offsets.Group)
-	attempt := n.offsetVerifications.begin(at.Partition, r.Producer.ID)
+	attempt := n.offsetVerifications.begin(at.Partition, r.Producer)
 	defer n.offsetVerifications.end(attempt)
 	if err := n.confirmOffsets(ctx, c, r, at); err != nil {
 		return nil, err
@@ -58,9 +58,11 @@ func (n *Node) confirmOffsets(ctx context.Context, c *Caller, r *TxnOffsetCommit
 
 // EndTxnOffsets ends a producer's transaction in one partition of __consumer_offsets: what TxnOffsetCommit brought counts
 // from now on, or never did.
-func (n *Node) EndTxnOffsets(index int32, m coordinator.Marker) *coordinator.Reply[struct{}] {
+//
+// version is the version of the protocol that the transaction follows.
+func (n *Node) EndTxnOffsets(index int32, m coordinator.Marker, version int16) *coordinator.Reply[struct{}] {
 	return coordinator.Ask(n.groups, index, func(t *coordinator.Turn, _ *group.Shard, reply *coordinator.Reply[struct{}]) {
-		n.offsetVerifications.expire(index, m.ID)
+		n.offsetVerifications.expire(index, m.Producer, version)
 		t.End(m)
 		reply.Send(t, struct{}{})
 	})
@@ -82,11 +84,12 @@ type offsetProducer struct {
 
 type offsetVerification struct {
 	of      offsetProducer
+	epoch   int16
 	expired bool
 }
 
-func (v *offsetVerifications) begin(partition int32, producer int64) *offsetVerification {
-	a := &offsetVerification{of: offsetProducer{partition, producer}}
+func (v *offsetVerifications) begin(partition int32, p coordinator.Producer) *offsetVerification {
+	a := &offsetVerification{of: offsetProducer{partition, p.ID}, epoch: p.Epoch}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.by == nil {
@@ -107,12 +110,13 @@ func (v *offsetVerifications) end(a *offsetVerification) {
 	}
 }
 
-// expire notes a marker.
-func (v *offsetVerifications) expire(partition int32, producer int64) {
+// expire notes a marker. In version 2 the marker of a transaction has the epoch of the next one, whose commits it leaves
+// alone.
+func (v *offsetVerifications) expire(partition int32, p coordinator.Producer, version int16) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for a := range v.by[offsetProducer{partition, producer}] {
-		a.expired = true
+	for a := range v.by[offsetProducer{partition, p.ID}] {
+		a.expired = a.expired || a.epoch < p.Epoch || a.epoch == p.Epoch && version < TxnVersion2
 	}
 }
 

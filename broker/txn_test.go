@@ -242,8 +242,13 @@ func TestDecisionSurvivesRestart(t *testing.T) {
 		t.Errorf("asked again: %v", err)
 	}
 	p.Epoch++
-	n.setNow(testStart.Add(time.Second)) // the wait for the markers ends
-	if err := n.add("decided", p, TxnPartition{Topic: "events", Partition: 0}); !errors.Is(err, ErrConcurrentTransactions) {
+	added := n.AddPartitionsToTxn(testCaller, AddPartitionsToTxnRequest{ID: "decided", Producer: producerOf(p), Partitions: []TxnPartition{{Topic: "events"}}})
+	if n.await("decided", txn.PrepareCommit); added.Settled() {
+		t.Error("the next transaction does not wait for the markers")
+	}
+	n.setNow(testStart.Add(time.Second))
+	n.await("decided", txn.PrepareCommit)
+	if _, err := added.Wait(t.Context()); !errors.Is(err, ErrConcurrentTransactions) {
 		t.Errorf("the next transaction: %v", err)
 	}
 	n.restart(nil)
@@ -380,14 +385,18 @@ func TestTransactionalOffsets(t *testing.T) {
 // TestOffsetsOverMarker is TestConfirmationOverMarker for offsets.
 func TestOffsetsOverMarker(t *testing.T) {
 	var v offsetVerifications
-	a, b, other := v.begin(3, 7), v.begin(3, 7), v.begin(3, 8)
+	p, next := Producer{ID: 7, Epoch: 1}, Producer{ID: 7, Epoch: 2}
+	a, b, other, ahead := v.begin(3, p), v.begin(3, p), v.begin(3, Producer{ID: 8, Epoch: 1}), v.begin(3, next)
 	v.end(b)
-	v.expire(3, 7)
-	c := v.begin(3, 7)
-	if !v.stale(a) || v.stale(b) || v.stale(other) || v.stale(c) {
+	v.expire(3, next, TxnVersion2) // the marker of the transaction in epoch 1
+	c := v.begin(3, p)
+	if !v.stale(a) || v.stale(b) || v.stale(other) || v.stale(c) || v.stale(ahead) {
 		t.Error("a marker ends the wrong attempts")
 	}
-	for _, x := range []*offsetVerification{a, other, c} {
+	if v.expire(3, next, TxnVersion0); !v.stale(ahead) || !v.stale(c) {
+		t.Error("a marker of version 1 leaves attempts of its epoch alone")
+	}
+	for _, x := range []*offsetVerification{a, other, c, ahead} {
 		v.end(x)
 	}
 	if len(v.by) != 0 {

@@ -47,6 +47,7 @@ type run struct {
 	maxMs       int64 // largest timestamp
 	appendMs    int64 // LogAppendTime, -1 if the producer's time holds
 	epoch       int32 // leader epoch of the last batch
+	version     int16 // of the protocol that markers follow
 }
 
 // Append appends whole, validated v2 batches. They are changed in place: base offset and leader epoch, which the CRC does not cover.
@@ -128,7 +129,7 @@ func (l *Log) duplicateTime(r run, dup *producerBatch) int64 {
 // prepare checks the batches and gives them offsets and leader epoch. A duplicate ends it.
 func (l *Log) prepare(b []byte, leaderEpoch int32, a admission) (r run, dup *producerBatch, err error) {
 	next := l.end.Load()
-	r = run{first: next, last: next - 1, maxMs: -1, appendMs: -1, epoch: leaderEpoch}
+	r = run{first: next, last: next - 1, maxMs: -1, appendMs: -1, epoch: leaderEpoch, version: a.version}
 	for rest := b; len(rest) > 0; {
 		var batch record.Batch
 		if batch, rest, err = record.Next(rest); err != nil {
@@ -254,7 +255,7 @@ func (l *Log) write(b []byte, r run) error {
 		l.unindexAborts(s)
 		return l.ioError("append to", err)
 	}
-	l.enter(s, b, pos, cfg.IndexIntervalBytes)
+	l.enter(s, b, pos, cfg.IndexIntervalBytes, r.version)
 	l.snapBytes += int64(len(b))
 	s.publish(r.last+1, pos+int64(len(b)), l.env.nowMs())
 	l.end.Store(r.last + 1)
@@ -263,7 +264,7 @@ func (l *Log) write(b []byte, r run) error {
 }
 
 // enter notes batches that were written at pos in the indexes and in producer state.
-func (l *Log) enter(s *segment, b []byte, pos, interval int64) {
+func (l *Log) enter(s *segment, b []byte, pos, interval int64, version int16) {
 	for rest := b; len(rest) > 0; {
 		batch, tail, err := record.Next(rest)
 		if err != nil {
@@ -273,7 +274,9 @@ func (l *Log) enter(s *segment, b []byte, pos, interval int64) {
 		s.note(batchMeta{last: batch.LastOffset(), maxMs: batch.MaxTimestamp(), pos: pos, size: int64(len(batch))}, interval)
 		pos += int64(len(batch))
 		if batch.HasProducerID() {
-			l.applyProducer(producerOf(batch))
+			a := producerOf(batch)
+			a.version = version
+			l.applyProducer(a)
 		}
 	}
 }
@@ -287,7 +290,7 @@ func (l *Log) applyProducer(a producerAppend) {
 	if did.ended {
 		l.txns.end(did.txn)
 	}
-	if a.transactional {
+	if v, ok := l.verifications[a.id]; ok && a.transactional && a.overtakes(v.epoch) {
 		delete(l.verifications, a.id)
 	}
 }

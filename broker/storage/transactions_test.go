@@ -263,6 +263,12 @@ func TestVerification(t *testing.T) {
 	second, _ := l.BeginVerification(7, 0, 0)
 	// What comes after the first sequence number cannot come first.
 	third, _ := l.BeginVerification(7, 0, 1)
+	// The marker of version 2 has the epoch of the next transaction, and leaves its attempts alone.
+	if other, _ := l.BeginVerification(8, 1, 0); l.mark(8, 1, true, 2) != nil {
+		t.Error("no marker")
+	} else if _, err := l.AppendVerified(batchSpec{pid: 8, epoch: 1, txn: true}.build(t), 0, other); err != nil {
+		t.Error(err)
+	}
 	if second != third {
 		t.Error("two batches of one transaction have different guards")
 	}

@@ -46,6 +46,15 @@ func (l *Log) BeginVerification(producer int64, epoch int16, sequence int32) (gu
 	return v.guard, true
 }
 
+// overtakes tells whether a batch makes attempts in an epoch worthless. In version 2 the marker of a transaction has the epoch of the
+// next one, whose attempts it leaves alone.
+func (a *producerAppend) overtakes(epoch int16) bool {
+	if a.control && a.version >= 2 {
+		return epoch < a.epoch
+	}
+	return epoch <= a.epoch
+}
+
 // checkVerified decides whether a client's transactional batch may open a transaction. The caller holds mu.
 func (l *Log) checkVerified(a producerAppend, guard Guard) error {
 	v, known := l.verifications[a.id]

@@ -17,6 +17,8 @@ import (
 	"moldau/registry"
 	"moldau/registry/format"
 	"moldau/registry/format/avro"
+	"moldau/registry/format/jsonschema"
+	"moldau/registry/format/protobuf"
 )
 
 // env is a registry in front of a fake cluster.
@@ -89,7 +91,7 @@ func startEnv(t *testing.T, c *kfake.Cluster, change ...func(*registry.Config)) 
 }
 
 func formats(cfg registry.Config) []format.Format {
-	return []format.Format{avro.New(cfg.Limits())}
+	return []format.Format{avro.New(cfg.Limits()), protobuf.New(cfg.Limits()), jsonschema.New(cfg.Limits())}
 }
 
 // do sends a request and returns status and body.

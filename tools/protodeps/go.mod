@@ -8,3 +8,5 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261019180522-ce908d29299b
 	google.golang.org/protobuf v1.36.12
 )
+
+require google.golang.org/genproto v0.0.0-20261026165753-2ffab32bce7e

@@ -1,13 +1,16 @@
-// Command protodeps writes the .proto declarations of google/api and google/rpc that ours import.
+// Command protodeps writes the .proto declarations of google/api and google/rpc that ours import, and those of google/type
+// that the registry has built in.
 //
 // The declarations aren't fetched as source: they are printed from the descriptors that the linked Go package carries,
 // so that proto text and generated Go types always agree. Comments are lost on the way. Run it with the folder to write
 // to:
 //
 //	go run . ../../third_party/googleapis
+//	go run . -types ../../registry/format/protobuf/builtin
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +18,23 @@ import (
 	"github.com/jhump/protoreflect/v2/protoprint"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	_ "google.golang.org/genproto/googleapis/rpc/status"
+	_ "google.golang.org/genproto/googleapis/type/calendarperiod"
+	_ "google.golang.org/genproto/googleapis/type/color"
+	_ "google.golang.org/genproto/googleapis/type/date"
+	_ "google.golang.org/genproto/googleapis/type/datetime"
+	_ "google.golang.org/genproto/googleapis/type/dayofweek"
+	_ "google.golang.org/genproto/googleapis/type/decimal"
+	_ "google.golang.org/genproto/googleapis/type/expr"
+	_ "google.golang.org/genproto/googleapis/type/fraction"
+	_ "google.golang.org/genproto/googleapis/type/interval"
+	_ "google.golang.org/genproto/googleapis/type/latlng"
+	_ "google.golang.org/genproto/googleapis/type/localized_text"
+	_ "google.golang.org/genproto/googleapis/type/money"
+	_ "google.golang.org/genproto/googleapis/type/month"
+	_ "google.golang.org/genproto/googleapis/type/phone_number"
+	_ "google.golang.org/genproto/googleapis/type/postaladdress"
+	_ "google.golang.org/genproto/googleapis/type/quaternion"
+	_ "google.golang.org/genproto/googleapis/type/timeofday"
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
@@ -26,18 +46,45 @@ var files = []string{
 	"google/rpc/status.proto",
 }
 
+// types are the declarations that the registry knows without being given them, as registries for Kafka do.
+var types = []string{
+	"google/type/calendar_period.proto",
+	"google/type/color.proto",
+	"google/type/date.proto",
+	"google/type/datetime.proto",
+	"google/type/dayofweek.proto",
+	"google/type/decimal.proto",
+	"google/type/expr.proto",
+	"google/type/fraction.proto",
+	"google/type/interval.proto",
+	"google/type/latlng.proto",
+	"google/type/localized_text.proto",
+	"google/type/money.proto",
+	"google/type/month.proto",
+	"google/type/phone_number.proto",
+	"google/type/postal_address.proto",
+	"google/type/quaternion.proto",
+	"google/type/timeofday.proto",
+}
+
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: protodeps DIR")
+	wanted := files
+	onlyTypes := flag.Bool("types", false, "write google/type instead of what our own protos import")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: protodeps [-types] DIR")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	if *onlyTypes {
+		wanted = types
+	}
+	if err := run(wanted, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "protodeps:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
+func run(files []string, dir string) error {
 	printer := protoprint.Printer{SortElements: false}
 	for _, name := range files {
 		desc, err := protoregistry.GlobalFiles.FindFileByPath(name)
