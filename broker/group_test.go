@@ -30,7 +30,7 @@ func settled[T any](n *testNode, ask func() *coordinator.Reply[T]) (T, error) {
 		if !errors.Is(err, ErrCoordinatorLoading) || time.Now().After(deadline) {
 			return v, err
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 }
 

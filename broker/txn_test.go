@@ -234,7 +234,7 @@ func TestDecisionSurvivesRestart(t *testing.T) {
 	must(t, n.transact("decided", true, topic, 0, transactional(p, 0), "x").Err)
 	open := n.producer("open", time.Minute)
 	must(t, n.transact("open", true, topic, 0, transactional(open, 0), "y").Err)
-	remove := faulty.Inject(vfs.Rule{Ops: []vfs.Op{vfs.OpWrite}, Path: "*/events-0/*.log", Err: syscall.ENOSPC})
+	remove := faulty.Inject(vfs.Rule{Ops: []vfs.Op{vfs.OpWrite}, Path: "/node/log/events-0/*.log", Err: syscall.ENOSPC})
 	_, err := n.end("decided", p, true, TxnVersion2)
 	must(t, err)
 	// A retry, and whoever comes next, hear that it is not complete yet.

@@ -105,6 +105,12 @@ func (r *Registry) Verify(ctx context.Context, name string, proof, message []byt
 	return r.store.Verify(ctx, name, proof, message)
 }
 
+// OwnedBy returns a context that ends when the replica at a URL is no longer known to be the one that writes. The caller
+// cancels it.
+func (r *Registry) OwnedBy(ctx context.Context, url string) (context.Context, context.CancelFunc) {
+	return r.store.OwnedBy(ctx, url)
+}
+
 // Types are the names of the schema languages.
 func (r *Registry) Types() []string {
 	out := make([]string, 0, len(r.parser.formats))

@@ -235,3 +235,6 @@ func waits(t *testing.T, r *Reply[string]) {
 		t.Fatalf("answered too early: %q, %v", v, err)
 	}
 }
+
+// pass lets fake time pass.
+func pass(d time.Duration) { <-time.After(d) }

@@ -252,11 +252,11 @@ func TestAnswersTimeOut(t *testing.T) {
 		log.manual = true
 		f.Elect(0, 1, log)
 		put := f.put(0, "a", "1")
-		time.Sleep(4 * time.Second)
+		pass(4 * time.Second)
 		late := f.put(0, "b", "2")
 		synctest.Wait()
 		waits(t, put)
-		time.Sleep(time.Second + time.Millisecond)
+		pass(time.Second + time.Millisecond)
 		synctest.Wait()
 		want(t, put, "", ErrTimedOut)
 		waits(t, late)
@@ -292,7 +292,7 @@ func TestFailedAppendReloads(t *testing.T) {
 			t.Errorf("the shard was stopped with %v", shard.stopped)
 		}
 		want(t, f.get(0, "a"), "", ErrLoading)
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		get := f.get(0, "a")
 		synctest.Wait()
 		want(t, get, "1", nil)
@@ -312,7 +312,7 @@ func TestPanicCostsAReload(t *testing.T) {
 		if !behind.Settled() {
 			t.Fatal("the operation behind it was not answered")
 		}
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		get := f.get(0, "a")
 		synctest.Wait()
 		want(t, get, "1", nil)
@@ -329,13 +329,13 @@ func TestUnreadableLogIsTriedAgain(t *testing.T) {
 		log.readError = errors.New("disk")
 		log.mu.Unlock()
 		f.Elect(0, 2, log)
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		synctest.Wait()
 		want(t, f.get(0, "a"), "", ErrLoading)
 		log.mu.Lock()
 		log.readError = nil
 		log.mu.Unlock()
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		get := f.get(0, "a")
 		synctest.Wait()
 		want(t, get, "1", nil)
@@ -347,12 +347,12 @@ func TestDeadlines(t *testing.T) {
 		log := newFakeLog(t)
 		f.Elect(0, 1, log)
 		f.Do(0, func(t *Turn, n *notes) { n.deadline = t.Now.Add(time.Minute) }, func(error) {})
-		time.Sleep(59 * time.Second)
+		pass(59 * time.Second)
 		synctest.Wait()
 		if n := len(log.batches()); n != 0 {
 			t.Fatalf("%d batches before the deadline", n)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		synctest.Wait()
 		get := f.get(0, "expired")
 		synctest.Wait()

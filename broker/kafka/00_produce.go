@@ -98,7 +98,7 @@ func (p *produceReply) appendPartition(caller *broker.Caller, topic broker.Topic
 	}
 	result := p.c.node.ProduceIn(caller, p.txn, i, topic, part.index, part.records, p.request.acks)
 	if p.txn != nil && result.Err != nil {
-		result.Err, result.Message = txnProduceError(result.Err, result.Message, p.version)
+		result.Message, result.Err = txnProduceError(result.Err, result.Message, p.version)
 	}
 	return result
 }

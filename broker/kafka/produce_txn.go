@@ -51,17 +51,22 @@ func (p *produceReply) confirmTxn(caller *broker.Caller) {
 
 // txnProduceError is what a version of Produce may say of a batch that the transaction coordinator did not confirm. What may
 // pass is an error that makes the client send the batch again without looking for another leader, as in Kafka.
-func txnProduceError(err error, message string, version int16) (error, string) {
-	for _, passing := range []error{
+func txnProduceError(err error, message string, version int16) (string, error) {
+	passing := errors.Is(err, broker.ErrConcurrentTransactions) && version < firstAddingProduce
+	for _, busy := range []error{
 		broker.ErrCoordinatorLoading, broker.ErrCoordinatorNotAvailable, broker.ErrNotCoordinator, broker.ErrCoordinatorTimedOut,
-		broker.ErrConcurrentTransactions,
 	} {
-		if errors.Is(err, passing) && (passing != broker.ErrConcurrentTransactions || version < firstAddingProduce) {
-			return broker.ErrNotEnoughReplicas, "Unable to verify the partition has been added to the transaction. Underlying error: " + kerr.ErrorForCode(code(err)).(*kerr.Error).Message
+		passing = passing || errors.Is(err, busy)
+	}
+	if passing {
+		text := err.Error()
+		if known, ok := errors.AsType[*kerr.Error](kerr.ErrorForCode(code(err))); ok {
+			text = known.Message
 		}
+		return "Unable to verify the partition has been added to the transaction. Underlying error: " + text, broker.ErrNotEnoughReplicas
 	}
 	if errors.Is(err, broker.ErrTransactionAbortable) && version < firstAbortableProduce {
-		return broker.ErrInvalidTxnState, message
+		return message, broker.ErrInvalidTxnState
 	}
-	return err, message
+	return message, err
 }

@@ -14,10 +14,10 @@ import (
 func newCluster(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
-		Short: "Look at a cluster, its health and its configs",
+		Short: "Look at a cluster, its health, its configs and its transactions",
 	}
 	a.withCluster(cmd)
-	cmd.AddCommand(newClusterInfo(a), newClusterHealth(a), newClusterConfig(a))
+	cmd.AddCommand(newClusterInfo(a), newClusterHealth(a), newClusterConfig(a), newClusterTxn(a))
 	return cmd
 }
 

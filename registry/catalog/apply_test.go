@@ -132,7 +132,8 @@ func TestReplayRefusesAnotherTextForAnID(t *testing.T) {
 func TestReplaySkipsWhatItDoesNotKnow(t *testing.T) {
 	l := newLog(t)
 	for _, r := range [][2]string{
-		{`{"keytype":"ASSOC","tenant":"default"}`, `{}`}, {`nonsense`, `{}`},
+		{`{"keytype":"ASSOC","tenant":"default"}`, `{}`},
+		{`nonsense`, `{}`},
 		{`{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}`, `nonsense`},
 		{`{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}`, `{"id":-3}`},
 	} {
@@ -303,8 +304,16 @@ func TestByID(t *testing.T) {
 		in   string
 		want string
 	}{
-		{1, "", "a"}, {1, "a", "a"}, {1, "zzz", "a"}, {1, ":.ctx:", ":.ctx:a"}, {1, ":.ctx:a", ":.ctx:a"}, {1, ":.ctx:b", ""},
-		{2, "", ""}, {2, "b", ":.ctx:b"}, {2, ":.ctx:", ":.ctx:b"}, {3, "", ""},
+		{1, "", "a"},
+		{1, "a", "a"},
+		{1, "zzz", "a"},
+		{1, ":.ctx:", ":.ctx:a"},
+		{1, ":.ctx:a", ":.ctx:a"},
+		{1, ":.ctx:b", ""},
+		{2, "", ""},
+		{2, "b", ":.ctx:b"},
+		{2, ":.ctx:", ":.ctx:b"},
+		{3, "", ""},
 	} {
 		got := ""
 		if s := l.catalog.ByID(c.id, c.in); s != nil {

@@ -51,10 +51,20 @@ func TestValidNames(t *testing.T) {
 		name           string
 		subject, scope bool
 	}{
-		{"s", true, true}, {"", true, true}, {":.ctx:s", true, true}, {"a/b c", true, true}, {"é", true, true},
-		{"__GLOBAL", false, false}, {":.c:__EMPTY", false, false}, {":.__GLOBAL:", false, true}, {":.__GLOBAL:s", false, true},
-		{"a\nb", false, false}, {"\x7f", false, false}, {"\u0085", false, false},
-		{strings.Repeat("x", 4096), true, true}, {strings.Repeat("x", 4097), false, false},
+		{"s", true, true},
+		{"", true, true},
+		{":.ctx:s", true, true},
+		{"a/b c", true, true},
+		{"é", true, true},
+		{"__GLOBAL", false, false},
+		{":.c:__EMPTY", false, false},
+		{":.__GLOBAL:", false, true},
+		{":.__GLOBAL:s", false, true},
+		{"a\nb", false, false},
+		{"\x7f", false, false},
+		{"\u0085", false, false},
+		{strings.Repeat("x", 4096), true, true},
+		{strings.Repeat("x", 4097), false, false},
 	} {
 		if got := ValidSubject(c.name); got != c.subject {
 			t.Errorf("subject %.20q: %v", c.name, got)

@@ -78,10 +78,10 @@ func (c *call) schema(s *catalog.Schema) (*schemaJSON, error) {
 	}
 	out := &schemaJSON{
 		Subject: s.Subject, Version: s.Version, ID: &s.ID, SchemaType: s.Type, References: c.references(s),
-		Metadata: s.Metadata, RuleSet: s.RuleSet, Schema: text,
+		Metadata: s.Metadata, RuleSet: s.RuleSet, Schema: text, GUID: s.GUID.String(),
 	}
 	if c.all {
-		out.GUID, out.Timestamp, out.Deleted = s.GUID.String(), s.Timestamp, &s.Deleted
+		out.Timestamp, out.Deleted = s.Timestamp, &s.Deleted
 	} else if s.Type == format.Avro {
 		out.SchemaType = ""
 	}
@@ -116,14 +116,19 @@ func (c *call) tagged(out *schemaJSON, s *catalog.Schema) error {
 	return nil
 }
 
-// registeredJSON is the answer to a registration.
-func (c *call) registered(s *catalog.Schema) (*schemaJSON, error) {
+// registered makes the answer to a registration. It has the schema only when the caller can't know it: clients keep what
+// they are told beside the id, and those that ask for another form later would be given this one.
+func (c *call) registered(s *catalog.Schema, known bool) (*schemaJSON, error) {
 	if !c.all {
 		return &schemaJSON{ID: &s.ID, Metadata: s.Metadata, RuleSet: s.RuleSet}, nil
 	}
 	out, err := c.schema(s)
-	if err == nil {
-		out.Subject = ""
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	out.Subject = ""
+	if known && c.query.Get("format") == "" {
+		out.Schema, out.SchemaType, out.References = "", "", nil
+	}
+	return out, nil
 }

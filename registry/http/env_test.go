@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -119,12 +120,17 @@ func (e *env) do(method, path, body string, headers ...string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
+var guids = regexp.MustCompile(`"guid":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",`)
+
 // want sends a request and checks what is answered: a status and a body, of which only the head is compared when the
 // wanted one ends with "...".
 func (e *env) want(method, path, body string, status int, answer string, headers ...string) {
 	e.t.Helper()
 	gotStatus, got := e.do(method, path, body, headers...)
 	head, cut := strings.CutSuffix(answer, "...")
+	if !strings.Contains(answer, `"guid"`) { // they are hard to tell beforehand; TestByGUID looks at them
+		got = guids.ReplaceAllString(got, "")
+	}
 	if gotStatus != status || got != answer && !(cut && strings.HasPrefix(got, head)) {
 		e.t.Errorf("%s %s\n got %d %s\nwant %d %s", method, path, gotStatus, got, status, answer)
 	}

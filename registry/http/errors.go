@@ -119,7 +119,7 @@ func failureOf(ctx context.Context, err error) *failure {
 		return f
 	case errors.As(err, &r):
 		for _, c := range codes {
-			if r.Kind == c.kind {
+			if errors.Is(r.Kind, c.kind) {
 				return &failure{Code: c.code, Message: c.message(r)}
 			}
 		}

@@ -55,14 +55,9 @@ func message(method, uri, principal, sent string, body []byte) []byte {
 // forward sends a request to the replica that writes and passes its answer on. It returns errNotDone when that has done
 // nothing.
 func (h *Handler) forward(w http.ResponseWriter, c *call, url string) (int, error) {
-	resp, err := h.send(c, url)
+	resp, body, err := h.exchange(c, url)
 	if err != nil {
 		return 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return 0, &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
 	}
 	if resp.Header.Get(notHereHeader) != "" {
 		return 0, errNotDone
@@ -86,16 +81,39 @@ func (h *Handler) forward(w http.ResponseWriter, c *call, url string) (int, erro
 	return send(w, media, resp.StatusCode, body), nil
 }
 
-func (h *Handler) send(c *call, url string) (*http.Response, error) {
+// exchange sends a request and reads the answer, as long as the other replica is the one that writes. When it no longer
+// is, whether it has done anything is not known, but to ask again does no harm: all requests but deletions come to the same
+// when they are repeated.
+func (h *Handler) exchange(c *call, url string) (*http.Response, []byte, error) {
+	ctx, cancel := h.registry.OwnedBy(c.Context(), url)
+	defer cancel()
+	resp, err := h.send(ctx, c, url)
+	var body []byte
+	if err == nil {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		_ = resp.Body.Close()
+	}
+	switch {
+	case err == nil:
+		return resp, body, nil
+	case errors.Is(err, errNotDone), errors.Is(context.Cause(ctx), store.ErrNotOwner) && c.Method != http.MethodDelete:
+		return nil, nil, errNotDone
+	case errors.Is(err, store.ErrUnavailable):
+		return nil, nil, err
+	}
+	return nil, nil, &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
+}
+
+func (h *Handler) send(ctx context.Context, c *call, url string) (*http.Response, error) {
 	uri, principal := c.URL.RequestURI(), registry.Principal(c.Context())
 	sent := strconv.FormatInt(time.Now().UnixMilli(), 10)
-	by, proof, err := h.registry.Sign(c.Context(), message(c.Method, uri, principal, sent, c.body))
+	by, proof, err := h.registry.Sign(ctx, message(c.Method, uri, principal, sent, c.body))
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(c.Context(), c.Method, strings.TrimSuffix(url, "/")+uri, bytes.NewReader(c.body))
+	req, err := http.NewRequestWithContext(ctx, c.Method, strings.TrimSuffix(url, "/")+uri, bytes.NewReader(c.body))
 	if err != nil {
-		return nil, &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
+		return nil, err
 	}
 	for _, name := range []string{"Content-Type", "Accept", acceptUnknown, "X-Request-Id"} {
 		if v := c.Header.Get(name); v != "" {
@@ -108,13 +126,10 @@ func (h *Handler) send(c *call, url string) (*http.Response, error) {
 	req.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(proof))
 	resp, err := h.client.Do(req)
 	var dial *net.OpError
-	switch {
-	case errors.As(err, &dial) && dial.Op == "dial":
+	if errors.As(err, &dial) && dial.Op == "dial" {
 		return nil, errNotDone // it never got there
-	case err != nil:
-		return nil, &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
 	}
-	return resp, nil
+	return resp, err
 }
 
 // identify finds out on behalf of whom a request is: as the replica says that forwarded it, if it proves to be one.

@@ -11,9 +11,14 @@ import (
 func TestMediaTypes(t *testing.T) {
 	e := newEnv(t)
 	for _, c := range []struct{ accept, want string }{
-		{"", defaultMedia}, {"*/*", defaultMedia}, {"application/*", defaultMedia}, {"application/json", jsonMedia},
-		{"application/vnd.schemaregistry+json", otherMedia}, {"application/vnd.schemaregistry.v1+json, application/json", defaultMedia},
-		{"text/html, application/json;q=0.1", jsonMedia}, {"application/json, */*;q=0.01", jsonMedia},
+		{"", defaultMedia},
+		{"*/*", defaultMedia},
+		{"application/*", defaultMedia},
+		{"application/json", jsonMedia},
+		{"application/vnd.schemaregistry+json", otherMedia},
+		{"application/vnd.schemaregistry.v1+json, application/json", defaultMedia},
+		{"text/html, application/json;q=0.1", jsonMedia},
+		{"application/json, */*;q=0.01", jsonMedia},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", e.url+"/subjects", nil)
 		if err != nil {

@@ -134,10 +134,20 @@ func TestLevels(t *testing.T) {
 		text  string
 		want  bool
 	}{
-		{"BACKWARD", noA, true}, {"BACKWARD", addC, true}, {"BACKWARD", more, false},
-		{"BACKWARD_TRANSITIVE", noA, true}, {"BACKWARD_TRANSITIVE", addC, false}, {"BACKWARD_TRANSITIVE", more, false},
-		{"FORWARD", noA, false}, {"FORWARD", more, true}, {"FORWARD_TRANSITIVE", more, true},
-		{"FULL", noA, false}, {"FULL", more, false}, {"FULL", one, true}, {"FULL_TRANSITIVE", two, true}, {"NONE", more, true},
+		{"BACKWARD", noA, true},
+		{"BACKWARD", addC, true},
+		{"BACKWARD", more, false},
+		{"BACKWARD_TRANSITIVE", noA, true},
+		{"BACKWARD_TRANSITIVE", addC, false},
+		{"BACKWARD_TRANSITIVE", more, false},
+		{"FORWARD", noA, false},
+		{"FORWARD", more, true},
+		{"FORWARD_TRANSITIVE", more, true},
+		{"FULL", noA, false},
+		{"FULL", more, false},
+		{"FULL", one, true},
+		{"FULL_TRANSITIVE", two, true},
+		{"NONE", more, true},
 	} {
 		t.Run(c.level, func(t *testing.T) {
 			e := newEnv(t)

@@ -1,6 +1,8 @@
 package http
 
 import (
+	"strings"
+
 	"moldau/registry"
 	"moldau/registry/catalog"
 )
@@ -85,7 +87,7 @@ func register(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.registered(s)
+	return c.registered(s, strings.TrimSpace(q.Text) != "" && len(q.AddTags)+len(q.RemoveTags) == 0 && !q.PropagateTags)
 }
 
 // atVersion finds the version in the path.
@@ -169,5 +171,5 @@ func modifyTags(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.registered(s)
+	return c.registered(s, false)
 }

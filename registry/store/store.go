@@ -95,6 +95,28 @@ func (s *Store) Owner(ctx context.Context) (Owner, error) {
 	return s.seat.wait(ctx)
 }
 
+// OwnedBy returns a context that ends when the replica at a URL is no longer known to be the owner. The caller cancels it.
+func (s *Store) OwnedBy(ctx context.Context, url string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() { // ends with the context, which the caller cancels
+		for {
+			s.seat.mu.Lock()
+			owned, changed := s.seat.known && s.seat.holder.URL == url, s.seat.changed
+			s.seat.mu.Unlock()
+			if !owned {
+				cancel(ErrNotOwner)
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // Decide makes a decision on a catalog. It returns the changes that carry it out, none when there is nothing to change.
 // It may be called several times; the last call counts.
 type Decide func(*catalog.Catalog) ([]catalog.Change, error)

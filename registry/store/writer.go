@@ -87,11 +87,10 @@ func (a *admin) maxRecordBytes(ctx context.Context, topic string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := strconv.Atoi(configs[name])
-	if err != nil {
-		return usual, nil // a cluster that does not tell
+	if n, err := strconv.Atoi(configs[name]); err == nil {
+		return min(max(n, least), 4*maxRecord), nil
 	}
-	return min(max(n, least), 4*maxRecord), nil
+	return usual, nil // a cluster that does not tell
 }
 
 func (w *writer) close() { w.client.Close() }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // scenario is a list of requests that both brokers get in the same order.
@@ -83,5 +81,3 @@ func versions(from, to int16, f func(v int16)) {
 }
 
 func name(base string, v int16) string { return fmt.Sprintf("%s-%d", base, v) }
-
-func errorCode(resp kmsg.Response) string { return Flatten(resp)["ErrorCode"] }

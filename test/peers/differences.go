@@ -40,22 +40,38 @@ func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 // Differences is every place where our answer is not Apache Kafka's, with the
 // reason. Each must occur in a run of TestSameAnswers.
 var Differences = []Difference{
-	{`^CreateTopics|^DescribeConfigs`, `Configs\[min\.insync\.replicas\]\.Source`,
-		"Kafka writes min.insync.replicas as a dynamic default of the cluster when it formats a directory with eligible leader replicas on; here it stays the default that it is."},
-	{`^CreateTopics collision`, `Topics\[a_b`,
-		"Two names that differ in `.` and `_` only collide in metrics. Kafka refuses the second unless both are in one request; here it is refused there, too."},
-	{`^Produce|^DescribeProducers|^DescribeConfigs unknown topic|^CreatePartitions unknown|^AlterPartitionReassignments cancel`, `ErrorMessage$`,
-		"Where Kafka leaves the message of an error empty, or names the topic in it, the answer here says what was wrong and with which value."},
-	{`^Produce (idempotent (older )?)?duplicate`, `LogAppendTime$`,
-		"Kafka answers a duplicate with the time of its original even where the topic keeps the producer's time; the protocol has -1 for such topics, and so have we."},
-	{`^Fetch (unknown|from the old id)`, `AbortedTransactions`,
-		"With an error the list of aborted transactions is null here and empty in Kafka; it means nothing in either form."},
-	{`^DescribeConfigs`, `ConfigSynonyms`,
-		"The synonyms of a topic configuration include the broker's older unit variants (log.retention.hours), as the documentation of Kafka has them."},
-	{`^TxnOffsetCommit unknown id`, `ErrorCode$`,
-		"Kafka asks the transaction coordinator about the first commit of a transaction only, so that a later one passes under whatever transactional id; here every commit is held against its transaction."},
-	{`^ElectLeaders none`, `^(Replica)?Topics|\.len$`,
-		"Every partition is asked for; the two brokers hold different topics at that moment."},
+	{
+		`^CreateTopics|^DescribeConfigs`, `Configs\[min\.insync\.replicas\]\.Source`,
+		"Kafka writes min.insync.replicas as a dynamic default of the cluster when it formats a directory with eligible leader replicas on; here it stays the default that it is.",
+	},
+	{
+		`^CreateTopics collision`, `Topics\[a_b`,
+		"Two names that differ in `.` and `_` only collide in metrics. Kafka refuses the second unless both are in one request; here it is refused there, too.",
+	},
+	{
+		`^Produce|^DescribeProducers|^DescribeConfigs unknown topic|^CreatePartitions unknown|^AlterPartitionReassignments cancel`, `ErrorMessage$`,
+		"Where Kafka leaves the message of an error empty, or names the topic in it, the answer here says what was wrong and with which value.",
+	},
+	{
+		`^Produce (idempotent (older )?)?duplicate`, `LogAppendTime$`,
+		"Kafka answers a duplicate with the time of its original even where the topic keeps the producer's time; the protocol has -1 for such topics, and so have we.",
+	},
+	{
+		`^Fetch (unknown|from the old id)`, `AbortedTransactions`,
+		"With an error the list of aborted transactions is null here and empty in Kafka; it means nothing in either form.",
+	},
+	{
+		`^DescribeConfigs`, `ConfigSynonyms`,
+		"The synonyms of a topic configuration include the broker's older unit variants (log.retention.hours), as the documentation of Kafka has them.",
+	},
+	{
+		`^TxnOffsetCommit unknown id`, `ErrorCode$`,
+		"Kafka asks the transaction coordinator about the first commit of a transaction only, so that a later one passes under whatever transactional id; here every commit is held against its transaction.",
+	},
+	{
+		`^ElectLeaders none`, `^(Replica)?Topics|\.len$`,
+		"Every partition is asked for; the two brokers hold different topics at that moment.",
+	},
 }
 
 //go:generate go test -run ^TestDifferencesDocument$ -args -write

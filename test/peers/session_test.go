@@ -27,7 +27,6 @@ type session struct {
 	addr  string
 	wire  *Wire
 	ids   map[string]string
-	pids  map[int64]int64
 	log   []exchange
 	clock int64
 }
@@ -99,7 +98,7 @@ func (s *session) nameID(id string) string {
 		return "<zero id>"
 	}
 	if _, ok := s.ids[id]; !ok {
-		s.ids[id] = fmt.Sprintf("<id>")
+		s.ids[id] = "<id>"
 	}
 	return s.ids[id]
 }

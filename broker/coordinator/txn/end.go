@@ -69,6 +69,7 @@ func (e *entry) judge1(q *EndTxn) (verdict, error) {
 		}
 	case PrepareCommit, PrepareAbort:
 		return undecided, ErrConcurrentTransactions
+	default: // there is no transaction to end
 	}
 	return undecided, ErrInvalidState
 }

@@ -256,6 +256,7 @@ func (s *scope) kinds(writer, reader *node) {
 		s.nots(writer, reader)
 	case combinedKind:
 		s.combined(writer, reader)
+	default: // the other kinds have nothing of their own to compare
 	}
 }
 

@@ -60,6 +60,7 @@ func (w *entityWalk) part(v *value, p part, scope string, property bool) {
 		}
 	case rankCombined:
 		w.branches(v, p, scope+strings.ToLower(p.keyword)+".")
+	default: // the other parts have no schemas within
 	}
 }
 

@@ -78,23 +78,31 @@ func TestRetagged(t *testing.T) {
 	}{
 		{"nothing", nil, nil, text},
 		{
-			"a field", []format.TaggedEntity{field("object.a", "Y", "Z")}, nil,
+			"a field",
+			[]format.TaggedEntity{field("object.a", "Y", "Z")},
+			nil,
 			`{"type":"object","properties":{"a":{"type":"string","confluent:tags":["X","Y","Z"]},"b":{"type":"object"}}}`,
 		},
 		{
-			"a leading dot", nil, []format.TaggedEntity{field(".object.a", "X")},
+			"a leading dot", nil,
+			[]format.TaggedEntity{field(".object.a", "X")},
 			`{"type":"object","properties":{"a":{"type":"string","confluent:tags":["Y"]},"b":{"type":"object"}}}`,
 		},
 		{
-			"the last ones", nil, []format.TaggedEntity{field("object.a", "X", "Y")},
+			"the last ones", nil,
+			[]format.TaggedEntity{field("object.a", "X", "Y")},
 			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"object"}}}`,
 		},
 		{
-			"added before removed", []format.TaggedEntity{record("object", "P", "Q")}, []format.TaggedEntity{record("object", "Q")},
+			"added before removed",
+			[]format.TaggedEntity{record("object", "P", "Q")},
+			[]format.TaggedEntity{record("object", "Q")},
 			`{"type":"object","properties":{"a":{"type":"string","confluent:tags":["X","Y"]},"b":{"type":"object"}},"confluent:tags":["P"]}`,
 		},
 		{
-			"the object that a property is", []format.TaggedEntity{record("object.b.object", "P")}, nil,
+			"the object that a property is",
+			[]format.TaggedEntity{record("object.b.object", "P")},
+			nil,
 			`{"type":"object","properties":{"a":{"type":"string","confluent:tags":["X","Y"]},"b":{"type":"object","confluent:tags":["P"]}}}`,
 		},
 	} {
