@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"moldau/cmd/moldau/internal/node"
+	registryhttp "moldau/registry/http"
 )
 
 func newGenerate(a *app) *cobra.Command {
@@ -34,6 +35,7 @@ func newGenerateDocs(a *app) *cobra.Command {
 			}{
 				{"cli.md", func(w io.Writer) error { return writeCommands(w, cmd.Root()) }},
 				{"settings.md", node.WriteSettings},
+				{"registry.md", registryhttp.WriteReference},
 			} {
 				var b strings.Builder
 				if err := page.write(&b); err != nil {

@@ -61,7 +61,7 @@ func TestFranzGoClient(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	verdict, err := cl.CheckCompatibility(ctx, "web/hits-value", -1, sr.Schema{Schema: hit3})
+	verdict, err := cl.CheckCompatibility(sr.WithParams(ctx, sr.Verbose), "web/hits-value", -1, sr.Schema{Schema: hit3})
 	must(err)
 	if verdict.Is || len(verdict.Messages) == 0 {
 		t.Errorf("%+v", verdict)

@@ -55,14 +55,14 @@ func message(method, uri, principal, sent string, body []byte) []byte {
 // forward sends a request to the replica that writes and passes its answer on. It returns errNotDone when that has done
 // nothing.
 func (h *Handler) forward(w http.ResponseWriter, c *call, url string) (int, error) {
-	resp, body, err := h.exchange(c, url)
+	reply, err := h.exchange(c, url)
 	if err != nil {
 		return 0, err
 	}
-	if resp.Header.Get(notHereHeader) != "" {
+	if reply.header.Get(notHereHeader) != "" {
 		return 0, errNotDone
 	}
-	if offset, err := strconv.ParseInt(resp.Header.Get(offsetHeader), 10, 64); err == nil {
+	if offset, err := strconv.ParseInt(reply.header.Get(offsetHeader), 10, 64); err == nil {
 		// Who asks this replica next wants to see what it has just written. If that takes too long the answer is true all
 		// the same.
 		ctx, cancel := context.WithTimeout(c.Context(), 2*time.Second)
@@ -70,41 +70,43 @@ func (h *Handler) forward(w http.ResponseWriter, c *call, url string) (int, erro
 		cancel()
 	}
 	h.metrics.forwarded.Inc()
-	if resp.StatusCode == http.StatusNoContent {
-		w.WriteHeader(resp.StatusCode)
-		return resp.StatusCode, nil
+	if reply.status == http.StatusNoContent {
+		w.WriteHeader(reply.status)
+		return reply.status, nil
 	}
-	media := resp.Header.Get("Content-Type")
+	media := reply.header.Get("Content-Type")
 	if media == "" {
 		media = c.media
 	}
-	return send(w, media, resp.StatusCode, body), nil
+	return send(w, media, reply.status, reply.body), nil
 }
 
 // exchange sends a request and reads the answer, as long as the other replica is the one that writes. When it no longer
 // is, whether it has done anything is not known, but to ask again does no harm: all requests but deletions come to the same
 // when they are repeated.
-func (h *Handler) exchange(c *call, url string) (*http.Response, []byte, error) {
+func (h *Handler) exchange(c *call, url string) (*reply, error) {
 	ctx, cancel := h.registry.OwnedBy(c.Context(), url)
 	defer cancel()
-	resp, err := h.send(ctx, c, url)
-	var body []byte
-	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-		_ = resp.Body.Close()
-	}
+	r, err := h.send(ctx, c, url)
 	switch {
 	case err == nil:
-		return resp, body, nil
+		return r, nil
 	case errors.Is(err, errNotDone), errors.Is(context.Cause(ctx), store.ErrNotOwner) && c.Method != http.MethodDelete:
-		return nil, nil, errNotDone
+		return nil, errNotDone
 	case errors.Is(err, store.ErrUnavailable):
-		return nil, nil, err
+		return nil, err
 	}
-	return nil, nil, &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
+	return nil, &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
 }
 
-func (h *Handler) send(ctx context.Context, c *call, url string) (*http.Response, error) {
+// reply is what another replica answered.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (h *Handler) send(ctx context.Context, c *call, url string) (*reply, error) {
 	uri, principal := c.URL.RequestURI(), registry.Principal(c.Context())
 	sent := strconv.FormatInt(time.Now().UnixMilli(), 10)
 	by, proof, err := h.registry.Sign(ctx, message(c.Method, uri, principal, sent, c.body))
@@ -129,7 +131,12 @@ func (h *Handler) send(ctx context.Context, c *call, url string) (*http.Response
 	if errors.As(err, &dial) && dial.Op == "dial" {
 		return nil, errNotDone // it never got there
 	}
-	return resp, err
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return &reply{resp.StatusCode, resp.Header, body}, err
 }
 
 // identify finds out on behalf of whom a request is: as the replica says that forwarded it, if it proves to be one.

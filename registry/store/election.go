@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -129,6 +130,7 @@ func (m *manager) takePart(ctx context.Context) error {
 		kgo.SessionTimeout(m.opts.SessionTimeout),
 		kgo.HeartbeatInterval(m.opts.SessionTimeout/5),
 		kgo.RebalanceTimeout(m.opts.SessionTimeout),
+		kgo.WithHooks(groupFailure{m.seat, m.opts.Logger}),
 		kgo.OnPartitionsLost(func(context.Context, *kgo.Client, map[string][]int32) { m.seat.vacate(nil) }),
 	)
 	if m.seat.static {
@@ -141,6 +143,18 @@ func (m *manager) takePart(ctx context.Context) error {
 	group.PauseFetchTopics(m.opts.Topic) // the tail reads it
 	m.group = group
 	return nil
+}
+
+// groupFailure is told when the group can't be joined or kept. The client goes on trying.
+type groupFailure struct {
+	seat *seat
+	log  *slog.Logger
+}
+
+// OnGroupManageError implements kgo.HookGroupManageError.
+func (f groupFailure) OnGroupManageError(err error) {
+	f.log.Warn("the registry's group can't be joined or kept; it is tried again", "err", err)
+	f.seat.vacate(err)
 }
 
 // fenced gives up writing until the group says again who the owner is.

@@ -17,7 +17,7 @@ import (
 )
 
 // owner waits until one of the replicas says that it owns the topic and all agree.
-func owner(t *testing.T, ctx context.Context, replicas ...*Store) *Store {
+func owner(ctx context.Context, t *testing.T, replicas ...*Store) *Store {
 	t.Helper()
 	for {
 		var self *Store
@@ -50,14 +50,14 @@ func TestOneReplicaWrites(t *testing.T) {
 	c := cluster(t)
 	ctx := within(t, 60*time.Second)
 	a := open(t, c, "a")
-	if owner(t, ctx, a) != a {
+	if owner(ctx, t, a) != a {
 		t.Fatal("a alone does not own the topic")
 	}
 	if _, err := a.Commit(ctx, register("one")); err != nil {
 		t.Fatal(err)
 	}
 	b := open(t, c, "b")
-	if owner(t, ctx, a, b) != a {
+	if owner(ctx, t, a, b) != a {
 		t.Fatal("the owner changed when another one came")
 	}
 	if _, err := b.Commit(ctx, register("two")); !errors.Is(err, ErrNotOwner) {
@@ -98,7 +98,7 @@ func TestSupersededReplicaIsFenced(t *testing.T) {
 	c := cluster(t)
 	ctx := within(t, 60*time.Second)
 	a := open(t, c, "a")
-	owner(t, ctx, a)
+	owner(ctx, t, a)
 	if _, err := a.Commit(ctx, register("one")); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestForeignRecordsAndOpenTransactions(t *testing.T) {
 	c := cluster(t)
 	ctx := within(t, 60*time.Second)
 	a := open(t, c, "a")
-	owner(t, ctx, a)
+	owner(ctx, t, a)
 	if _, err := a.Commit(ctx, register("one")); err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestUnfitTopic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		make2(t, ctx, c.ListenAddrs(), topic.name)
+		make2(ctx, t, c.ListenAddrs(), topic.name)
 		s.tail.wake()
 		p, err := s.state.wait(ctx, func(p *published) bool { return p.err != nil })
 		if err != nil || !errors.Is(p.err, ErrTopic) || !strings.Contains(p.err.Error(), topic.want) {
@@ -319,7 +319,7 @@ func TestSignatures(t *testing.T) {
 func TestCommitIsSeenWhole(t *testing.T) {
 	s := open(t, cluster(t), "a")
 	ctx := within(t, 60*time.Second)
-	owner(t, ctx, s)
+	owner(ctx, t, s)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -354,7 +354,7 @@ func TestCommitIsSeenWhole(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	s := open(t, cluster(t), "a")
 	ctx := within(t, 60*time.Second)
-	owner(t, ctx, s)
+	owner(ctx, t, s)
 	_, err := s.Commit(ctx, func(*catalog.Catalog) ([]catalog.Change, error) {
 		return []catalog.Change{catalog.PutSchema(&catalog.Schema{Subject: "s", Version: 1, ID: 1, Type: "AVRO", Text: strings.Repeat("x", 9<<20)})}, nil
 	})
@@ -367,7 +367,7 @@ func TestTooLarge(t *testing.T) {
 }
 
 // make2 makes a topic that is not fit: with two partitions, or one that forgets.
-func make2(t *testing.T, ctx context.Context, addrs []string, name string) {
+func make2(ctx context.Context, t *testing.T, addrs []string, name string) {
 	t.Helper()
 	req := kmsg.NewPtrCreateTopicsRequest()
 	rt := kmsg.NewCreateTopicsRequestTopic()
