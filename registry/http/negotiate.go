@@ -55,8 +55,11 @@ func negotiate(accept []string) (string, error) {
 }
 
 func covers(want, offer string) bool {
+	if strings.HasPrefix(want, "*/") {
+		return true
+	}
 	if head, ok := strings.CutSuffix(want, "/*"); ok {
-		return head == "*" || strings.HasPrefix(offer, head+"/")
+		return strings.HasPrefix(offer, head+"/")
 	}
 	return want == offer
 }

@@ -45,11 +45,11 @@ func TestCopy(t *testing.T) {
 		running[i] = startCopier(t, p.addr(), i)
 	}
 	brokerKills, copierKills := 0, 0
-	for deadline := time.Now().Add(10 * time.Minute); !copied(t, p.addr(), records); {
+	for deadline := time.Now().Add(8 * time.Minute); !copied(t, p.addr(), records); {
 		if time.Now().After(deadline) {
 			t.Fatal("the copy does not come to its end")
 		}
-		time.Sleep(time.Duration(300+rng.IntN(1200)) * time.Millisecond)
+		time.Sleep(time.Duration(500+rng.IntN(2000)) * time.Millisecond)
 		if i := rng.IntN(copiers + 1); i < copiers {
 			running[i].kill()
 			running[i] = startCopier(t, p.addr(), i)
@@ -243,7 +243,7 @@ func TestCopierProcess(t *testing.T) {
 	s, err := kgo.NewGroupTransactSession(
 		kgo.SeedBrokers(addr), kgo.TransactionalID(fmt.Sprintf("copier-%d", n)), kgo.TransactionTimeout(5*time.Second),
 		kgo.ConsumerGroup(copyGroup), kgo.ConsumeTopics(copySource), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(500*time.Millisecond),
+		kgo.InstanceID(fmt.Sprintf("copier-%d", n)), kgo.SessionTimeout(6*time.Second), kgo.HeartbeatInterval(500*time.Millisecond),
 	)
 	if err != nil {
 		t.Fatal(err)
