@@ -19,7 +19,8 @@ func TestMediaTypes(t *testing.T) {
 		{"application/vnd.schemaregistry.v1+json, application/json", defaultMedia},
 		{"text/html, application/json;q=0.1", jsonMedia},
 		{"application/json, */*;q=0.01", jsonMedia},
-		{"*/whatever", defaultMedia}, {"application/vnd.schemaregistry.v2+json; q=0.1, application/vnd.schemaregistry+json; q=0.9", otherMedia},
+		{"*/whatever", defaultMedia},
+		{"application/vnd.schemaregistry.v2+json; q=0.1, application/vnd.schemaregistry+json; q=0.9", otherMedia},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", e.url+"/subjects", nil)
 		if err != nil {
