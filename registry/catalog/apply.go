@@ -13,6 +13,8 @@ type Record struct {
 	Timestamp  int64 // milliseconds since 1970
 	// Generation is the generation of the writer, and 0 when it wrote none, as other registries do.
 	Generation int64
+	// Commit numbers the commits of a generation, from 1.
+	Commit int64
 }
 
 // Apply returns the catalog with a record. A record that can't be understood, contradicts what is known, or comes from a
@@ -24,7 +26,12 @@ func (c *Catalog) Apply(r Record) (*Catalog, error) {
 	if r.Generation != 0 && r.Generation < c.generation {
 		return &next, fmt.Errorf("%w: offset %d is of writer generation %d, which %d superseded", ErrRecord, r.Offset, r.Generation, c.generation)
 	}
-	next.generation = max(c.generation, r.Generation)
+	switch {
+	case r.Generation > c.generation:
+		next.generation, next.commit = r.Generation, r.Commit
+	case r.Generation != 0:
+		next.commit = max(c.commit, r.Commit)
+	}
 	k, err := ParseKey(r.Key)
 	if err != nil {
 		return &next, fmt.Errorf("offset %d: %w", r.Offset, err)

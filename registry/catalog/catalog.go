@@ -19,6 +19,7 @@ type Catalog struct {
 
 	offset     int64
 	generation int64
+	commit     int64
 }
 
 // subject holds the versions of a subject in rising order. There is at least one.
@@ -52,6 +53,9 @@ func (c *Catalog) Offset() int64 { return c.offset }
 
 // Generation is the highest generation of a writer that was seen.
 func (c *Catalog) Generation() int64 { return c.generation }
+
+// Commit is the number of the last commit of that generation.
+func (c *Catalog) Commit() int64 { return c.commit }
 
 // Size is the number of subjects, those with only deleted versions included.
 func (c *Catalog) Size() int { return c.subjects.size() }

@@ -17,6 +17,7 @@ import (
 // Headers of records.
 const (
 	generationHeader = "moldau.generation" // of the writer, in decimal
+	commitHeader     = "moldau.commit"     // counts the commits of the generation, in decimal
 	moreHeader       = "moldau.more"       // how many records of the same commit follow, in decimal; none when it is missing
 )
 
@@ -171,7 +172,8 @@ func (t *tail) begin(ctx context.Context, at place) (err error) {
 func (t *tail) apply(records []*kgo.Record, next int64) {
 	for _, r := range records {
 		c, err := t.catalog.Apply(catalog.Record{
-			Key: r.Key, Value: r.Value, Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(), Generation: number(r, generationHeader),
+			Key: r.Key, Value: r.Value, Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(),
+			Generation: number(r, generationHeader), Commit: number(r, commitHeader),
 		})
 		if err != nil {
 			t.metrics.refused.Inc()

@@ -32,7 +32,8 @@ type writer struct {
 	client     *kgo.Client
 	topic      string
 	generation int64
-	maxBytes   int // of a record
+	commits    int64 // begun so far
+	maxBytes   int   // of a record
 }
 
 // openWriter fences the last owner, waits until all it wrote is replayed, and begins the next generation.
@@ -201,10 +202,7 @@ func (m *manager) commit(ctx context.Context, changes []catalog.Change, now int6
 	defer cancel()
 	last, err := m.writer.write(ctx, changes, now)
 	if err == nil {
-		_, err = m.state.wait(ctx, func(p *published) bool { return p.catalog.Offset() > last })
-		if err != nil {
-			err = fmt.Errorf("replay %s up to offset %d, which is written: %w", m.opts.Topic, last, err)
-		}
+		err = m.replayed(ctx, last)
 	}
 	m.metrics.commitTime.Observe(time.Since(start).Seconds())
 	outcome := "committed"
@@ -215,16 +213,36 @@ func (m *manager) commit(ctx context.Context, changes []catalog.Change, now int6
 	return last + 1, err
 }
 
+// replayed waits until the tail has passed an offset, and makes sure that it has seen the writer's last commit there: what
+// a client takes for committed may have been rolled back.
+func (m *manager) replayed(ctx context.Context, last int64) error {
+	p, err := m.state.wait(ctx, func(p *published) bool { return p.catalog.Offset() > last })
+	if err != nil {
+		return fmt.Errorf("replay %s up to offset %d, which is written: %w", m.opts.Topic, last, err)
+	}
+	switch g := p.catalog.Generation(); {
+	case g == m.writer.generation && p.catalog.Commit() >= m.writer.commits:
+		return nil
+	case g > m.writer.generation:
+		return fmt.Errorf("%w: another replica wrote before it was replayed", ErrUnavailable)
+	}
+	return fmt.Errorf("%w: the transaction was rolled back, nothing was written", ErrUnavailable)
+}
+
 // write appends in one transaction and returns the offset of the last record.
 func (w *writer) write(ctx context.Context, changes []catalog.Change, now int64) (last int64, err error) {
 	if err := w.client.BeginTransaction(); err != nil {
 		return 0, w.failure("begin a transaction", err)
 	}
+	w.commits++
 	done := make(chan error, len(changes))
 	for i, c := range changes {
 		r := &kgo.Record{
 			Topic: w.topic, Key: c.Key, Value: c.Value, Timestamp: time.UnixMilli(now),
-			Headers: []kgo.RecordHeader{{Key: generationHeader, Value: strconv.AppendInt(nil, w.generation, 10)}},
+			Headers: []kgo.RecordHeader{
+				{Key: generationHeader, Value: strconv.AppendInt(nil, w.generation, 10)},
+				{Key: commitHeader, Value: strconv.AppendInt(nil, w.commits, 10)},
+			},
 		}
 		if more := len(changes) - 1 - i; more > 0 {
 			r.Headers = append(r.Headers, kgo.RecordHeader{Key: moreHeader, Value: strconv.AppendInt(nil, int64(more), 10)})
@@ -245,10 +263,32 @@ func (w *writer) write(ctx context.Context, changes []catalog.Change, now int64)
 	if err != nil {
 		return 0, w.abort("write", err)
 	}
+	if err := w.awaitPartition(ctx); err != nil {
+		return 0, w.abort("commit", err)
+	}
 	if err := w.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
 		return 0, w.failure("commit", err)
 	}
 	return last, nil
+}
+
+// awaitPartition waits until the client knows the partition that it has just written to. With the first records of a
+// client it learns that a moment after their promises are kept; a transaction that ends in between looks empty to it, and
+// it rolls it back and says that it is committed.
+func (w *writer) awaitPartition(ctx context.Context) error {
+	for {
+		leader, _, err := w.client.PartitionLeader(w.topic, 0)
+		if leader >= 0 || err != nil {
+			return err
+		}
+		timer := time.NewTimer(time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
 }
 
 // abort ends a transaction that failed, as far as it can be: the next owner of the id ends it otherwise.
