@@ -10,8 +10,8 @@ import (
 )
 
 // Read returns whole batches from the one that contains offset from, up to offset upTo, at most maxBytes of them and of one segment.
-// With minOneBatch the first batch is returned whole even if it is larger (KIP-74). An empty Slice means that nothing fits or that
-// from has reached upTo. ErrOffsetOutOfRange if from is below Start or above End.
+// With minOneBatch the first batch is returned whole even if it is larger (KIP-74). An empty Slice means that nothing fits, that from
+// has reached upTo, or that compaction has left nothing in between. ErrOffsetOutOfRange if from is below Start or above End.
 //
 // The caller must Release the slice.
 func (l *Log) Read(from, upTo int64, maxBytes int, minOneBatch bool) (Slice, error) {

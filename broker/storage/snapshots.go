@@ -87,9 +87,11 @@ func (l *Log) removeSnapshot(offset int64) {
 	}
 }
 
-// removeSnapshotsFrom removes snapshots beyond offset, written and pending ones. The caller holds mu.
-func (l *Log) removeSnapshotsFrom(offset int64) {
+// removeSnapshotsFrom removes snapshots beyond offset, written and pending ones, and tells whether a written one was among them. The
+// caller holds mu.
+func (l *Log) removeSnapshotsFrom(offset int64) bool {
 	l.pending = nil
+	before := len(l.snapshots)
 	l.snapshots = slices.DeleteFunc(l.snapshots, func(off int64) bool {
 		if off <= offset {
 			return false
@@ -97,4 +99,5 @@ func (l *Log) removeSnapshotsFrom(offset int64) {
 		l.removeSnapshot(off)
 		return true
 	})
+	return len(l.snapshots) < before
 }

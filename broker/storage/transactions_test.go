@@ -449,6 +449,48 @@ func TestTransactionIndexRepair(t *testing.T) {
 	checkTransactions(t, again, readBatches(t, again, 0, 1<<20), nil)
 }
 
+// TestPowerCutWhileTruncating cuts the power at every step of a truncation. If the log comes back as it was, so must the index of what
+// was aborted in it.
+func TestPowerCutWhileTruncating(t *testing.T) {
+	mem := vfs.NewMem()
+	var clones []*vfs.MemFS
+	cutting := false
+	faulty := vfs.NewFaultyWith(mem, vfs.FaultyOptions{Hook: func(vfs.Call) {
+		for dice := uint64(0); cutting && dice < 40; dice++ {
+			clones = append(clones, mem.CrashClone(dice))
+		}
+	}})
+	e := openEngine(t, faulty)
+	cfg := DefaultConfig()
+	cfg.SegmentBytes = 700
+	l := newTxnLog(t, e, cfg)
+	for range 12 {
+		l.data(1, 0)
+		l.must(l.mark(1, 0, false, 0))
+		l.data(2, 0)
+		l.must(l.mark(2, 0, true, 0))
+		flush(t, l.Log) // segments begin with a snapshot
+	}
+	flush(t, l.Log)
+	all := readBatches(t, l.Log, 0, 1<<20)
+	cutting = true
+	l.must(l.TruncateTo(3))
+	cutting = false
+	abandon(e)
+	if len(clones) < 200 {
+		t.Fatalf("only %d power cuts", len(clones))
+	}
+	for n, fsys := range clones {
+		e := openEngine(t, fsys)
+		again := foundLog(t, e)
+		checkTransactions(t, again, readBatches(t, again, 0, 1<<20), all)
+		closeEngine(t, e)
+		if t.Failed() {
+			t.Fatalf("power cut %d of %d", n, len(clones))
+		}
+	}
+}
+
 // TestAbortOnFullDisk lets the marker of an aborted transaction fail: nothing may be left of it.
 func TestAbortOnFullDisk(t *testing.T) {
 	for _, suffix := range []string{logSuffix, txnSuffix} {

@@ -89,6 +89,12 @@ func (l *Log) cutAt(segs []*segment, i int, pos, next int64) error {
 	if err := l.pinActive(s); err != nil {
 		return err
 	}
+	// Snapshots are the proof that transaction indexes are complete: it goes before they do, on disk too.
+	if l.removeSnapshotsFrom(next) {
+		if err := l.env.o.FS.SyncDir(l.path); err != nil {
+			return err
+		}
+	}
 	keep := append([]*segment(nil), segs[:i+1]...)
 	l.view.Store(&keep)
 	l.end.Store(next)
@@ -96,7 +102,6 @@ func (l *Log) cutAt(segs []*segment, i int, pos, next int64) error {
 		l.forgetDirty(gone)
 		l.discardSegment(gone)
 	}
-	l.removeSnapshotsFrom(next)
 	// Nothing of what was cut may come back beside what is appended next.
 	if err := l.env.o.FS.SyncDir(l.path); err != nil {
 		return err
