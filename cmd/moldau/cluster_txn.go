@@ -85,7 +85,7 @@ func newClusterTxnList(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "only these states: "+strings.Join(txnStates, ", "))
 	cmd.Flags().Int64SliceVar(&f.producers, "producer-id", nil, "only these producer ids")
-	cmd.Flags().DurationVar(&f.longerThan, "longer-than", -1, "only transactions that began longer ago")
+	cmd.Flags().DurationVar(&f.longerThan, "longer-than", 0, "only transactions that began longer ago")
 	cmd.Flags().StringVar(&f.match, "match", "", "only ids that this regular expression (RE2) matches as a whole")
 	must(cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(txnStates, cobra.ShellCompDirectiveNoFileComp)))
 	a.withFormat(cmd)
@@ -96,7 +96,7 @@ func newClusterTxnList(a *app) *cobra.Command {
 func (f *txnFilter) list(ctx context.Context, cl *kgo.Client) ([]txnRow, error) {
 	req := kmsg.NewPtrListTransactionsRequest()
 	req.StateFilters, req.ProducerIDFilters = f.states, f.producers
-	if f.longerThan >= 0 {
+	if f.longerThan > 0 {
 		req.DurationFilterMillis = f.longerThan.Milliseconds()
 	}
 	if f.match != "" {
@@ -111,7 +111,7 @@ func (f *txnFilter) list(ctx context.Context, cl *kgo.Client) ([]txnRow, error) 
 		if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
 			return nil, fmt.Errorf("list the transactions of broker %d: %w", shard.Meta.NodeID, err)
 		}
-		if f.longerThan >= 0 && resp.Version < 1 || f.match != "" && resp.Version < 2 {
+		if f.longerThan > 0 && resp.Version < 1 || f.match != "" && resp.Version < 2 {
 			return nil, fmt.Errorf("broker %d is too old for --longer-than or --match", shard.Meta.NodeID)
 		}
 		for _, t := range resp.TransactionStates {

@@ -98,3 +98,12 @@ func TestClusterTxnUsage(t *testing.T) {
 		}
 	}
 }
+
+func TestConsumeEndsBeforeAnOpenTransaction(t *testing.T) {
+	s := newShell(t)
+	before := s.ok("", "topic", "consume", "seeded", "--read-committed", "-f", `%p:%o\n`)
+	s.transact("open")
+	if got := s.ok("", "topic", "consume", "seeded", "--read-committed", "-f", `%p:%o\n`); got != before {
+		t.Errorf("read %q, and before the transaction %q", got, before)
+	}
+}

@@ -120,7 +120,7 @@ func positions(ctx context.Context, adm *kadm.Client, now kadm.Offsets, f *seekF
 	if err != nil {
 		return nil, err
 	}
-	stretches, err := resolve(ctx, adm, chosen, f.only, at)
+	stretches, err := resolve(ctx, adm, chosen, f.only, at, false)
 	if err != nil {
 		return nil, err
 	}

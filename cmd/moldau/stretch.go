@@ -27,8 +27,9 @@ type resolver struct {
 }
 
 // resolve turns a range into offsets for the partitions of topics; with only,
-// for those partitions. Offsets outside the log are moved to its nearest end.
-func resolve(ctx context.Context, adm *kadm.Client, topics []kadm.TopicDetail, only []int32, r position.Range) (partitions, error) {
+// for those partitions. Offsets outside the log are moved to its nearest end,
+// which with committed is where the first open transaction begins.
+func resolve(ctx context.Context, adm *kadm.Client, topics []kadm.TopicDetail, only []int32, r position.Range, committed bool) (partitions, error) {
 	res := resolver{adm: adm}
 	for _, d := range topics {
 		res.topics = append(res.topics, d.Topic)
@@ -37,7 +38,11 @@ func resolve(ctx context.Context, adm *kadm.Client, topics []kadm.TopicDetail, o
 	if res.start, err = adm.ListStartOffsets(ctx, res.topics...); err != nil {
 		return nil, err
 	}
-	if res.end, err = adm.ListEndOffsets(ctx, res.topics...); err != nil {
+	ends := adm.ListEndOffsets
+	if committed {
+		ends = adm.ListCommittedOffsets
+	}
+	if res.end, err = ends(ctx, res.topics...); err != nil {
 		return nil, err
 	}
 	from, err := res.lookUp(ctx, r.From)

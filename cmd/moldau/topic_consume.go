@@ -124,7 +124,7 @@ func (a *app) find(cmd *cobra.Command, args []string, f consumeFlags, where posi
 		if err != nil || len(chosen) == 0 {
 			return err
 		}
-		parts, err = resolve(ctx, adm, chosen, f.only, where)
+		parts, err = resolve(ctx, adm, chosen, f.only, where, f.committed)
 		return err
 	})
 	return parts, err

@@ -55,7 +55,7 @@ func (a *app) trim(ctx context.Context, adm *kadm.Client, args []string, only []
 		return err
 	}
 	// From the start up to the position, to know how many records that is.
-	stretches, err := resolve(ctx, adm, chosen, only, position.Range{From: position.Position{Kind: position.Start}, To: at.From})
+	stretches, err := resolve(ctx, adm, chosen, only, position.Range{From: position.Position{Kind: position.Start}, To: at.From}, false)
 	if err != nil {
 		return err
 	}
