@@ -3,8 +3,9 @@
 // # What it owns
 //
 // Node opens the metadata store, the logs and the partitions, registers the broker, and offers one method per verb:
-// Produce, Fetch, ListOffsets, OffsetForLeaderEpoch, InitProducerID, DescribeProducers, AutoCreateTopics and the admin
-// verbs. What a verb needs to know of the caller is in Caller. Config is what an operator sets.
+// Produce, Fetch, ListOffsets, OffsetForLeaderEpoch, InitProducerID, DescribeProducers, AutoCreateTopics, the verbs of groups
+// and of transactions, and the admin verbs. What a verb needs to know of the caller is in Caller. Config is what an
+// operator sets.
 //
 // # Who calls it
 //

@@ -3,8 +3,8 @@
 // # What it owns
 //
 // An Engine owns one or several log directories. A Log is one partition's directory in one of them: segments of record batches
-// (v2, stored as they came, with only base offset and leader epoch patched), a sparse offset index and a time index for each
-// segment, snapshots of producer state, and the leader epoch cache. docs/format describes every byte of every file.
+// (v2, stored as they came, with only base offset and leader epoch patched), a sparse offset index, a time index and an index of
+// aborted transactions for each segment, snapshots of producer state, and the leader epoch cache. docs/format describes every byte of every file.
 //
 // # Who calls it
 //
@@ -20,6 +20,9 @@
 //   - Offset and time indexes, producer snapshots and the leader epoch cache may be missing or wrong at any time: they are made anew
 //     from the batches. They are right after Engine.Close.
 //   - A producer snapshot is written only when everything below its offset is on disk, index entries included. Recovery relies on it.
+//   - An aborted transaction is in the transaction index before its marker can be read, on disk as well. Producers with an open
+//     transaction are never forgotten, so that FirstUnstable is right after every start.
+//   - A batch of a transaction that isn't open here yet is appended only if its verification still holds (BeginVerification).
 //   - Files that recovery trusts are never changed in place: they are replaced by complete ones, or the proof is removed first.
 //   - The log start offset is on disk before segments below it go, the recovery point before batches are truncated.
 //   - Nothing that passed a CRC is ever discarded by recovery: whole batches behind a bad one are moved to a .cut file.
@@ -36,6 +39,6 @@
 // # Where to start reading
 //
 // log.go and append.go, then read.go, flusher.go, snapshots.go and recover.go; docs/format/recovery.md has the order of
-// writes. The decisions stand apart from the disk in pure code: roll.go, retention.go, epoch_cache.go, producer_state.go, each with a
+// writes. Transactions are in transactions.go, aborted_index.go and verification.go. The decisions stand apart from the disk in pure code: roll.go, retention.go, epoch_cache.go, producer_state.go, each with a
 // script in testdata.
 package storage
