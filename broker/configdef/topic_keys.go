@@ -59,7 +59,7 @@ func topicKeys() []Key {
 		},
 		{
 			Name: "flush.messages", Type: Long, Default: maxLong, Valid: atLeast(1), Synonyms: same("log.flush.interval.messages"),
-			Doc: "After how many records not yet on disk a flush is started. With strict durability every acknowledged record is on disk anyway.",
+			Doc: "After how many records not yet on disk a flush is started; answers with acks=all wait for it, others don't. With strict durability every record so acknowledged is on disk anyway.",
 		},
 		{
 			Name: "flush.ms", Type: Long, Default: maxLong, Valid: atLeast(0),

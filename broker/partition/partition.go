@@ -192,7 +192,8 @@ func (p *Partition) configure(c *configdef.Topic) {
 	p.log.SetConfig(c.Log)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.st.setMinISR(c.MinInSyncReplicas) {
+	inSync, flushed := p.st.setMinISR(c.MinInSyncReplicas), p.st.setFlushEvery(c.Log.FlushMessages)
+	if inSync || flushed {
 		p.moved()
 	}
 }

@@ -60,6 +60,22 @@ func TestStrictHidesWhatIsNotFlushed(t *testing.T) {
 	}
 }
 
+// A topic with flush.messages=1 is as safe under relaxed durability as it is in Apache Kafka, which flushes before it answers.
+func TestFlushMessagesHoldsTheAnswer(t *testing.T) {
+	fs, hold := gatedFS()
+	h := newHarness(t, fs, storage.Relaxed)
+	defer h.close()
+	h.put(topicKVs("events", metadata.NewTopicID(), 0, 1, map[string]string{"flush.messages": "1"})...)
+	p := h.partition("events", 0)
+	release := hold()
+	a := h.append(p, AcksAll, batch(t, "a"))
+	if done, _, changed := a.Commit.Poll(); done || changed == nil {
+		t.Fatal("committed before it was flushed")
+	}
+	release()
+	must(t, wait(t, a.Commit))
+}
+
 // A retry of a batch whose original is not on disk yet waits with the original: it was answered at once in an early
 // design, which would have acknowledged a record that a power cut takes back.
 func TestDuplicateWaitsWithTheOriginal(t *testing.T) {

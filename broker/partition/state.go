@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"math"
 	"slices"
 
 	"moldau/internal/invariant"
@@ -10,7 +11,8 @@ import (
 // drive it. The owner holds a lock around it.
 //
 // The high watermark is the first offset that is not committed. It is the least end among the in-sync replicas: the
-// least flushed end under strict durability, the least log end under relaxed. It never moves back while this replica
+// least flushed end under strict durability, the least log end under relaxed, where this replica's own stays at its flushed
+// end while flush.messages records await a flush. It never moves back while this replica
 // leads. It stays where it is while fewer replicas are in sync than the topic asks (KIP-966).
 type state struct {
 	self   int32
@@ -23,6 +25,7 @@ type state struct {
 	replicas       []int32
 	isr            []int32
 	minISR         int
+	flushEvery     int64 // flush.messages: with so many records not flushed, relaxed durability waits for the flush too
 
 	logStart, logEnd, flushed int64
 	hw                        int64
@@ -47,7 +50,7 @@ type assignment struct {
 // newState begins with a log as it was found or made. hw is where the high watermark was last known to be.
 func newState(self int32, strict bool, logStart, logEnd, flushed, hw int64) state {
 	return state{
-		self: self, strict: strict, leader: -1, epoch: -1, partitionEpoch: -1, epochStart: -1, minISR: 1,
+		self: self, strict: strict, leader: -1, epoch: -1, partitionEpoch: -1, epochStart: -1, minISR: 1, flushEvery: math.MaxInt64,
 		logStart: logStart, logEnd: logEnd, flushed: flushed, hw: max(logStart, min(hw, logEnd)),
 	}
 }
@@ -130,6 +133,20 @@ func (s *state) setMinISR(n int) bool {
 	return s.advance()
 }
 
+// setFlushEvery notes the topic's flush.messages, and returns whether the high watermark moved.
+func (s *state) setFlushEvery(n int64) bool {
+	s.flushEvery = n
+	return s.advance()
+}
+
+// safeEnd is up to where this replica's records may count as committed.
+func (s *state) safeEnd() int64 {
+	if s.strict || s.logEnd-s.flushed >= s.flushEvery {
+		return s.flushed
+	}
+	return s.logEnd
+}
+
 // underMinISR tells whether fewer replicas are in sync than min.insync.replicas asks. More replicas than there are is
 // never asked.
 func (s *state) underMinISR() bool { return len(s.isr) < min(s.minISR, len(s.replicas)) }
@@ -141,10 +158,7 @@ func (s *state) advance() bool {
 	if !s.leads() || s.underMinISR() {
 		return false
 	}
-	low := s.logEnd
-	if s.strict {
-		low = s.flushed
-	}
+	low := s.safeEnd()
 	for i := range s.followers {
 		f := &s.followers[i]
 		if !slices.Contains(s.isr, f.id) {

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestState runs the scripts of testdata/state. Commands: new, assign, append, flush, fetch, start, minisr, epoch, settle;
+// TestState runs the scripts of testdata/state. Commands: new, assign, append, flush, fetch, start, minisr, flush-every, epoch, settle;
 // each prints the state after it.
 func TestState(t *testing.T) {
 	datadriven.Walk(t, "testdata/state", func(t *testing.T, path string) {
@@ -68,6 +68,8 @@ func runState(t *testing.T, s *state, d *datadriven.TestData) string {
 		moved(s.startAt(num("at", 0)))
 	case "minisr":
 		moved(s.setMinISR(int(num("n", 1))))
+	case "flush-every":
+		moved(s.setFlushEvery(num("n", 1)))
 	case "settle":
 		s.settle(num("unstable", math.MaxInt64))
 		return fmt.Sprintf("hw=%d stable=%d\n", s.hw, s.lastStable())
