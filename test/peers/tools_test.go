@@ -91,6 +91,13 @@ func TestKafkaTools(t *testing.T) {
 		want(t, run(t, ProducerPerformance, "", "--topic", "perf", "--num-records", "50000", "--record-size", "100", "--throughput", "-1"),
 			"50000 records sent")
 	})
+	step("kafka-consumer-perf-test", func(t *testing.T) {
+		out := run(t, ConsumerPerformance, "", "--topic", "perf", "--num-records", "50000", "--timeout", "30000", "--hide-header")
+		fields := strings.Split(strings.TrimSpace(out), ", ")
+		if len(fields) < 6 || fields[4] != "50000" {
+			t.Errorf("consumed %q, want 50000 records in the fifth field", out)
+		}
+	})
 	step("kafka-dump-log", func(t *testing.T) {
 		segments, err := filepath.Glob(filepath.Join(ours.Dir, "*", "access-*", "*.log"))
 		if err != nil || len(segments) == 0 {
