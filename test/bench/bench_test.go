@@ -76,19 +76,9 @@ func measure(t *testing.T, w workload, b broker, topic string) Sample {
 	t.Helper()
 	createTopic(t, b.addr, topic)
 	w.prepare(t, b, topic)
-	before, err := CPU(b.pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin := time.Now()
-	n := w.run(t, b, topic)
-	wall := time.Since(begin)
-	after, err := CPU(b.pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := sampled(t, b, func() int { return w.run(t, b, topic) })
 	deleteTopic(t, b.addr, topic)
-	return Sample{Records: n, Wall: wall, Broker: after - before}
+	return s
 }
 
 func printTable(name string, brokers []broker, samples map[string][]Sample) {
@@ -152,15 +142,20 @@ func admin(t *testing.T, addr string) (*kadm.Client, func()) {
 
 func createTopic(t *testing.T, addr, topic string) {
 	t.Helper()
+	createTopicOf(t, addr, topic, 6)
+}
+
+func createTopicOf(t *testing.T, addr, topic string, partitions int) {
+	t.Helper()
 	adm, done := admin(t, addr)
 	defer done()
-	if _, err := adm.CreateTopic(t.Context(), 6, 1, nil, topic); err != nil {
+	if _, err := adm.CreateTopic(t.Context(), int32(partitions), 1, nil, topic); err != nil {
 		t.Fatal(err)
 	}
 	// Kafka answers before its partitions serve.
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		ends, err := adm.ListEndOffsets(t.Context(), topic)
-		if err == nil && ends.Error() == nil && len(ends[topic]) == 6 {
+		if err == nil && ends.Error() == nil && len(ends[topic]) == partitions {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -2,5 +2,5 @@
 // foreign client, the same machine, the same minute, the brokers taking
 // turns. What counts is the ratio, and CPU time per record rather than wall
 // time, which on a shared host is noise. The measurements carry the build tag
-// bench; `make bench-peers-peers` runs them and prints the tables of docs/performance.md.
+// bench; `make bench-peers` runs them and prints the tables of docs/performance.md.
 package bench

@@ -22,33 +22,23 @@ func replayFrames(t *testing.T, addr, topic string, records int) int {
 	t.Helper()
 	const conns, perBatch, inFlight = 3, 150, 5
 	batches := records / conns / perBatch
+	batch := recordBatch(perBatch)
 	var wg sync.WaitGroup
 	for i := range conns {
 		wg.Go(func() {
-			if err := replay(addr, frames(topic, int32(2*i), perBatch), batches, inFlight); err != nil {
+			turn := 0 // this partition and the next in turn
+			requests := [2][]byte{produceRequest(topic, 2*i, 1, batch), produceRequest(topic, 2*i+1, 1, batch)}
+			next := func() []byte {
+				turn++
+				return requests[turn%2]
+			}
+			if err := replay(addr, next, batches, inFlight); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
 	return conns * perBatch * batches
-}
-
-// frames is one request of two kinds: for this partition and for the next.
-func frames(topic string, partition int32, perBatch int) [2][]byte {
-	var out [2][]byte
-	for i := range out {
-		req := kmsg.NewPtrProduceRequest()
-		req.Version, req.Acks, req.TimeoutMillis = 9, -1, 30_000
-		rt := kmsg.NewProduceRequestTopic()
-		rt.Topic = topic
-		rp := kmsg.NewProduceRequestTopicPartition()
-		rp.Partition, rp.Records = partition+int32(i), recordBatch(perBatch)
-		rt.Partitions = append(rt.Partitions, rp)
-		req.Topics = append(req.Topics, rt)
-		out[i] = kmsg.NewRequestFormatter(kmsg.FormatterClientID("replay")).AppendRequest(nil, req, 1)
-	}
-	return out
 }
 
 func recordBatch(n int) []byte {
@@ -71,7 +61,8 @@ func recordBatch(n int) []byte {
 	return raw
 }
 
-func replay(addr string, requests [2][]byte, batches, inFlight int) error {
+// replay sends batches requests, of which next answers one after the other.
+func replay(addr string, next func() []byte, batches, inFlight int) error {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -80,13 +71,13 @@ func replay(addr string, requests [2][]byte, batches, inFlight int) error {
 	credits := make(chan struct{}, inFlight)
 	failed := make(chan error, 1)
 	go func() { failed <- drain(conn, batches, credits) }()
-	for i := range batches {
+	for range batches {
 		select {
 		case credits <- struct{}{}:
 		case err := <-failed:
 			return err
 		}
-		if _, err := conn.Write(requests[i%2]); err != nil {
+		if _, err := conn.Write(next()); err != nil {
 			return err
 		}
 	}
@@ -112,8 +103,10 @@ func drain(conn net.Conn, batches int, credits <-chan struct{}) error {
 		if err := resp.ReadFrom(body[5:]); err != nil {
 			return err
 		}
-		if code := resp.Topics[0].Partitions[0].ErrorCode; code != 0 {
-			return fmt.Errorf("produce answered error code %d", code)
+		for _, p := range resp.Topics[0].Partitions {
+			if p.ErrorCode != 0 {
+				return fmt.Errorf("produce to partition %d answered error code %d", p.Partition, p.ErrorCode)
+			}
 		}
 		<-credits
 	}

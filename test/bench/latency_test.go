@@ -1,0 +1,80 @@
+//go:build bench
+
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"testing"
+
+	"moldau/test/peers"
+)
+
+// latency is what one run of `moldau bench e2e` measured, in ms from when a
+// record was due to when a consumer had it.
+type latency struct {
+	Sent     int `json:"sent"`
+	Received int `json:"received"`
+	EndToEnd struct {
+		P50 float64 `json:"p50_ms"`
+		P99 float64 `json:"p99_ms"`
+		Max float64 `json:"max_ms"`
+	} `json:"end_to_end_latency"`
+}
+
+// TestLatency writes at fixed rates and prints the time from produce to
+// consume: open loop, 100 B, one partition, the same client for each broker.
+func TestLatency(t *testing.T) {
+	rounds, seconds := setting("BENCH_ROUNDS", 5), setting("BENCH_SECONDS", 10)
+	brokers := contestants(t)
+	bin := peers.BuildMoldau(t)
+	for _, rate := range []int{1_000, 10_000} {
+		runs := map[string][]latency{}
+		for round := range rounds + 1 { // the first round warms up and is not counted
+			for _, b := range brokers {
+				l := endToEnd(t, bin, b, fmt.Sprintf("latency-%d-%d", rate, round), rate, rate*seconds)
+				if round > 0 {
+					runs[b.name] = append(runs[b.name], l)
+				}
+			}
+		}
+		printLatency(rate, brokers, runs)
+	}
+}
+
+func endToEnd(t *testing.T, bin string, b broker, topic string, rate, records int) latency {
+	t.Helper()
+	out, err := exec.Command(bin, "bench", "e2e", topic, "-b", b.addr, "-o", "json", "--partitions", "1",
+		"--throughput", strconv.Itoa(rate), "--num-records", strconv.Itoa(records)).Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", b.name, err, out)
+	}
+	var l latency
+	if err := json.Unmarshal(out, &l); err != nil {
+		t.Fatalf("%s: %v in %s", b.name, err, out)
+	}
+	if l.Received != records {
+		t.Fatalf("%s: %d of %d records came", b.name, l.Received, records)
+	}
+	deleteTopic(t, b.addr, topic)
+	return l
+}
+
+func printLatency(rate int, brokers []broker, runs map[string][]latency) {
+	spread := func(name string, figure func(latency) float64) Spread {
+		var v []float64
+		for _, l := range runs[name] {
+			v = append(v, figure(l))
+		}
+		slices.Sort(v)
+		return Spread{v[0], v[len(v)/2], v[len(v)-1]}
+	}
+	fmt.Printf("\n### produce to consume, %d records/s, ms\n\n| broker | p50 | p99 | most |\n|---|---|---|---|\n", rate)
+	for _, b := range brokers {
+		fmt.Printf("| %s | %s | %s | %s |\n", b.name, spread(b.name, func(l latency) float64 { return l.EndToEnd.P50 }),
+			spread(b.name, func(l latency) float64 { return l.EndToEnd.P99 }), spread(b.name, func(l latency) float64 { return l.EndToEnd.Max }))
+	}
+}

@@ -1,0 +1,68 @@
+//go:build bench
+
+package bench
+
+import (
+	"bufio"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"moldau/test/peers"
+)
+
+// TestStart prints how long an empty server takes from its exec to the line
+// that says it is ready, and what memory it then holds.
+func TestStart(t *testing.T) {
+	bin := peers.BuildMoldau(t)
+	fmt.Printf("\n### start and idle\n\n| roles | ms to ready | anonymous RSS, MiB |\n|---|---|---|\n")
+	for _, roles := range []string{"broker,registry,gateway", "broker"} {
+		var took, memory []float64
+		for range setting("BENCH_ROUNDS", 5) + 1 {
+			ms, mib := startOnce(t, bin, roles)
+			took, memory = append(took, ms), append(memory, mib)
+		}
+		took, memory = took[1:], memory[1:] // the first one reads the binary from the disk
+		slices.Sort(took)
+		slices.Sort(memory)
+		n := len(took)
+		fmt.Printf("| %s | %s | %s |\n", roles, Spread{took[0], took[n/2], took[n-1]}, Spread{memory[0], memory[n/2], memory[n-1]})
+	}
+}
+
+func startOnce(t *testing.T, bin, roles string) (ms, mib float64) {
+	t.Helper()
+	cmd := exec.Command(bin, "serve", "--roles", roles, "--data-dir", t.TempDir(), "--set", "listeners=PLAINTEXT://127.0.0.1:0",
+		"--set", "http.listen=127.0.0.1:0", "--set", "grpc.listen=127.0.0.1:0", "--set", "registry.listen=127.0.0.1:0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "ready") {
+			ms = time.Since(begin).Seconds() * 1000
+			break
+		}
+	}
+	if ms == 0 {
+		t.Fatalf("roles %s: never ready", roles)
+	}
+	time.Sleep(time.Second) // what a start leaves to do is done
+	mib = float64(resident(t, cmd.Process.Pid)) / (1 << 20)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	return ms, mib
+}
