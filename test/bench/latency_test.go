@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -69,8 +68,7 @@ func printLatency(rate int, brokers []broker, runs map[string][]latency) {
 		for _, l := range runs[name] {
 			v = append(v, figure(l))
 		}
-		slices.Sort(v)
-		return Spread{v[0], v[len(v)/2], v[len(v)-1]}
+		return SpreadOf(v)
 	}
 	fmt.Printf("\n### produce to consume, %d records/s, ms\n\n| broker | p50 | p99 | most |\n|---|---|---|---|\n", rate)
 	for _, b := range brokers {

@@ -4,7 +4,6 @@ package bench
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -69,32 +68,19 @@ func sampled(t *testing.T, b broker, run func() int) Sample {
 	return Sample{Records: n, Wall: wall, Broker: after - before}
 }
 
-// replayPartitions sends requests on three connections, each for six
-// partitions that no other request of the round is for, until all had their turn.
+// replayPartitions sends requests for six partitions each, until every
+// partition had its turn, and again.
 func replayPartitions(t *testing.T, addr, topic string, partitions, records int) int {
 	t.Helper()
-	const conns, perRequest, together = 3, 150, 6
-	batch := recordBatch(perRequest / together)
+	const together = 6
+	batch := recordBatch(replayRecords / together)
 	var requests [][]byte
 	for first := 0; first < partitions; first += together {
-		requests = append(requests, produceRequest(topic, first, min(together, partitions-first), batch))
+		requests = append(requests, produceRequest(topic, min(first, partitions-together), together, batch)) // the last six may overlap
 	}
-	batches := records / conns / perRequest
-	var wg sync.WaitGroup
-	for i := range conns {
-		wg.Go(func() {
-			at := i * len(requests) / conns
-			next := func() []byte {
-				at = (at + 1) % len(requests)
-				return requests[at]
-			}
-			if err := replay(addr, next, batches, 5); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	return conns * batches * perRequest
+	return replayAll(t, addr, records, func(conn, turn int) []byte {
+		return requests[(conn*len(requests)/replayConns+turn)%len(requests)]
+	})
 }
 
 // produceRequest is one frame with the same batch for n partitions.

@@ -16,29 +16,37 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// replayFrames sends prebuilt Produce requests, acks=all, five in flight on
-// each of three connections, so that the client costs next to nothing.
+// Requests are replayed on replayConns connections and hold replayRecords records each.
+const replayConns, replayRecords = 3, 150
+
+// replayFrames sends requests for one partition each; a connection has two partitions of its own.
 func replayFrames(t *testing.T, addr, topic string, records int) int {
 	t.Helper()
-	const conns, perBatch, inFlight = 3, 150, 5
-	batches := records / conns / perBatch
-	batch := recordBatch(perBatch)
+	batch := recordBatch(replayRecords)
+	var requests [][]byte
+	for p := range 2 * replayConns {
+		requests = append(requests, produceRequest(topic, p, 1, batch))
+	}
+	return replayAll(t, addr, records, func(conn, turn int) []byte { return requests[2*conn+turn%2] })
+}
+
+// replayAll sends prebuilt Produce requests, acks=all, five in flight on each
+// connection, so that the client costs next to nothing. request answers the
+// one for a turn of a connection.
+func replayAll(t *testing.T, addr string, records int, request func(conn, turn int) []byte) int {
+	t.Helper()
+	const inFlight = 5
+	turns := records / replayConns / replayRecords
 	var wg sync.WaitGroup
-	for i := range conns {
+	for conn := range replayConns {
 		wg.Go(func() {
-			turn := 0 // this partition and the next in turn
-			requests := [2][]byte{produceRequest(topic, 2*i, 1, batch), produceRequest(topic, 2*i+1, 1, batch)}
-			next := func() []byte {
-				turn++
-				return requests[turn%2]
-			}
-			if err := replay(addr, next, batches, inFlight); err != nil {
+			if err := replay(addr, turns, inFlight, func(turn int) []byte { return request(conn, turn) }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	return conns * perBatch * batches
+	return replayConns * replayRecords * turns
 }
 
 func recordBatch(n int) []byte {
@@ -61,8 +69,8 @@ func recordBatch(n int) []byte {
 	return raw
 }
 
-// replay sends batches requests, of which next answers one after the other.
-func replay(addr string, next func() []byte, batches, inFlight int) error {
+// replay sends the requests of all turns over one connection.
+func replay(addr string, turns, inFlight int, request func(turn int) []byte) error {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -70,14 +78,14 @@ func replay(addr string, next func() []byte, batches, inFlight int) error {
 	defer conn.Close()
 	credits := make(chan struct{}, inFlight)
 	failed := make(chan error, 1)
-	go func() { failed <- drain(conn, batches, credits) }()
-	for range batches {
+	go func() { failed <- drain(conn, turns, credits) }()
+	for turn := range turns {
 		select {
 		case credits <- struct{}{}:
 		case err := <-failed:
 			return err
 		}
-		if _, err := conn.Write(next()); err != nil {
+		if _, err := conn.Write(request(turn)); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,11 @@ func Summarize(samples []Sample, figure func(Sample) float64) Spread {
 	for i, s := range samples {
 		v[i] = figure(s)
 	}
+	return SpreadOf(v)
+}
+
+// SpreadOf answers the spread of values, which it sorts. There must be one at least.
+func SpreadOf(v []float64) Spread {
 	slices.Sort(v)
 	return Spread{v[0], v[len(v)/2], v[len(v)-1]}
 }

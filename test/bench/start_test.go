@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,11 +25,8 @@ func TestStart(t *testing.T) {
 			ms, mib := startOnce(t, bin, roles)
 			took, memory = append(took, ms), append(memory, mib)
 		}
-		took, memory = took[1:], memory[1:] // the first one reads the binary from the disk
-		slices.Sort(took)
-		slices.Sort(memory)
-		n := len(took)
-		fmt.Printf("| %s | %s | %s |\n", roles, Spread{took[0], took[n/2], took[n-1]}, Spread{memory[0], memory[n/2], memory[n-1]})
+		// The first one reads the binary from the disk.
+		fmt.Printf("| %s | %s | %s |\n", roles, SpreadOf(took[1:]), SpreadOf(memory[1:]))
 	}
 }
 
