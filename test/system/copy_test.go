@@ -45,11 +45,11 @@ func TestCopy(t *testing.T) {
 		running[i] = startCopier(t, p.addr(), i)
 	}
 	brokerKills, copierKills := 0, 0
-	for deadline := time.Now().Add(8 * time.Minute); !copied(t, p.addr(), records); {
+	for deadline := time.Now().Add(4 * time.Minute); !copied(t, p.addr(), records); {
 		if time.Now().After(deadline) {
 			t.Fatal("the copy does not come to its end")
 		}
-		time.Sleep(time.Duration(500+rng.IntN(2000)) * time.Millisecond)
+		time.Sleep(time.Duration(200+rng.IntN(1200)) * time.Millisecond)
 		if i := rng.IntN(copiers + 1); i < copiers {
 			running[i].kill()
 			running[i] = startCopier(t, p.addr(), i)
@@ -67,7 +67,7 @@ func TestCopy(t *testing.T) {
 	p.start()
 	checkCopy(t, p.addr(), records)
 	t.Logf("%d records; %d kills of the broker, %d of copiers", records, brokerKills, copierKills)
-	if brokerKills+copierKills < 4 && os.Getenv("RECORDS") == "" {
+	if brokerKills+copierKills < 10 && os.Getenv("RECORDS") == "" {
 		t.Errorf("only %d kills: the test proved nothing", brokerKills+copierKills)
 	}
 }
@@ -104,21 +104,27 @@ func copyClient(t *testing.T, opts ...kgo.Opt) *kgo.Client {
 // copied tells whether the group has committed the whole source.
 func copied(t *testing.T, addr string, records int) bool {
 	t.Helper()
+	return committedOf(t, addr, copyGroup, copySource) == int64(records)
+}
+
+// committedOf returns how many records of a topic a group has committed, -1 if it cannot be learnt now.
+func committedOf(t *testing.T, addr, group, topic string) int64 {
+	t.Helper()
 	cl := copyClient(t, kgo.SeedBrokers(addr))
 	defer cl.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	offsets, err := kadm.NewClient(cl).FetchOffsets(ctx, copyGroup)
+	offsets, err := kadm.NewClient(cl).FetchOffsets(ctx, group)
 	if err != nil {
-		return false
+		return -1
 	}
 	sum := int64(0)
 	offsets.Each(func(o kadm.OffsetResponse) {
-		if o.Err == nil && o.Topic == copySource {
+		if o.Err == nil && o.Topic == topic {
 			sum += o.At
 		}
 	})
-	return sum == int64(records)
+	return sum
 }
 
 // checkCopy reads the target as a reader of committed records does.
@@ -130,7 +136,7 @@ func checkCopy(t *testing.T, addr string, records int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	adm := kadm.NewClient(cl)
-	ends := awaitNothingOpen(ctx, t, adm)
+	ends := awaitNothingOpen(ctx, t, adm, copyTarget)
 	seen := make([]int, records)
 	for done := 0; done < copyPartitions; {
 		fetches := cl.PollFetches(ctx)
@@ -166,15 +172,15 @@ func checkCopy(t *testing.T, addr string, records int) {
 	}
 }
 
-// awaitNothingOpen waits until transactions that died with their copiers have timed out, and returns where the target ends.
-func awaitNothingOpen(ctx context.Context, t *testing.T, adm *kadm.Client) kadm.ListedOffsets {
+// awaitNothingOpen waits until transactions that died with their producers have timed out, and returns where a topic ends.
+func awaitNothingOpen(ctx context.Context, t *testing.T, adm *kadm.Client, topic string) kadm.ListedOffsets {
 	t.Helper()
 	for {
-		committed, err := adm.ListCommittedOffsets(ctx, copyTarget)
+		committed, err := adm.ListCommittedOffsets(ctx, topic)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends, err := adm.ListEndOffsets(ctx, copyTarget)
+		ends, err := adm.ListEndOffsets(ctx, topic)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,9 +195,24 @@ func awaitNothingOpen(ctx context.Context, t *testing.T, adm *kadm.Client) kadm.
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			t.Fatal("transactions stay open")
+			describeOpen(t, adm, topic)
+			t.Fatalf("transactions stay open: stable are %v of %v", committed, ends)
 		}
 	}
+}
+
+// describeOpen logs what the broker knows of the producers of a topic and of all transactions.
+func describeOpen(t *testing.T, adm *kadm.Client, topic string) {
+	t.Helper()
+	producers, err := adm.DescribeProducers(t.Context(), kadm.TopicsSet{topic: nil})
+	t.Logf("producers: %+v %v", producers, err)
+	txns, err := adm.ListTransactions(t.Context(), nil, nil)
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	described, err := adm.DescribeTransactions(t.Context(), txns.TransactionalIDs()...)
+	t.Logf("transactions: %+v %v", described, err)
 }
 
 // copier is a process that copies.
@@ -259,21 +280,20 @@ func TestCopierProcess(t *testing.T) {
 
 // copyOnce copies some records in one transaction.
 func copyOnce(ctx context.Context, s *kgo.GroupTransactSession) error {
-	fetches := s.PollRecords(ctx, 1000)
+	fetches := s.PollRecords(ctx, 100)
 	if fetches.Empty() {
-		return ctx.Err()
+		return fetches.Err()
 	}
 	if err := s.Begin(); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	var failed kgo.FirstErrPromise
-	fetches.EachRecord(func(r *kgo.Record) {
-		s.Produce(ctx, &kgo.Record{Value: r.Value}, failed.Promise())
-	})
-	commit := kgo.TransactionEndTry(failed.Err() == nil)
-	_, err := s.End(ctx, commit)
-	if err != nil {
-		return fmt.Errorf("end: %w", err)
+	var records []*kgo.Record
+	fetches.EachRecord(func(r *kgo.Record) { records = append(records, &kgo.Record{Topic: copyTarget, Value: r.Value}) })
+	failed := s.ProduceSync(ctx, records...).FirstErr()
+	time.Sleep(20 * time.Millisecond) // most kills find an open transaction
+	_, err := s.End(ctx, kgo.TransactionEndTry(failed == nil))
+	if err = errors.Join(failed, err); err != nil {
+		return fmt.Errorf("copy: %w", err)
 	}
 	return nil
 }
