@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -453,9 +454,14 @@ func TestTransactionIndexRepair(t *testing.T) {
 // was aborted in it.
 func TestPowerCutWhileTruncating(t *testing.T) {
 	mem := vfs.NewMem()
-	var clones []*vfs.MemFS
-	cutting := false
+	var (
+		mu      sync.Mutex // the flusher's goroutine comes to the hook as well
+		cutting bool
+		clones  []*vfs.MemFS
+	)
 	faulty := vfs.NewFaultyWith(mem, vfs.FaultyOptions{Hook: func(vfs.Call) {
+		mu.Lock()
+		defer mu.Unlock()
 		for dice := uint64(0); cutting && dice < 40; dice++ {
 			clones = append(clones, mem.CrashClone(dice))
 		}
@@ -473,9 +479,14 @@ func TestPowerCutWhileTruncating(t *testing.T) {
 	}
 	flush(t, l.Log)
 	all := readBatches(t, l.Log, 0, 1<<20)
-	cutting = true
+	cut := func(on bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		cutting = on
+	}
+	cut(true)
 	l.must(l.TruncateTo(3))
-	cutting = false
+	cut(false)
 	abandon(e)
 	if len(clones) < 200 {
 		t.Fatalf("only %d power cuts", len(clones))
