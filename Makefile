@@ -3,7 +3,7 @@
 
 GO        ?= go
 TAGS      ?= invariants
-FUZZTIME  ?= 10s
+FUZZRUNS  ?= 20000
 KILLS     ?= 20
 TOOL       = $(GO) tool -modfile=tools/go.mod
 BUF        = $(GO) tool -modfile=tools/buf/go.mod buf
@@ -31,8 +31,8 @@ race: ## every package under the race detector
 	$(GO) test -race -short -tags '$(TAGS)' -timeout 20m ./...
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (10s)
-	@tools/fuzz.sh '$(FUZZTIME)'
+fuzz: ## each fuzz target for FUZZRUNS (20000) inputs
+	@tools/fuzz.sh '$(FUZZRUNS)'
 
 .PHONY: crash
 crash: ## power cuts, faults and kills of tier 1, more of them with more KILLS (20); then system
@@ -105,5 +105,5 @@ ci: ## tier 2: what .ci/run runs
 full: ## tier 3: tier 2, then longer crashes and fuzzing, and the benchmarks
 	.ci/run
 	$(MAKE) crash KILLS=200
-	$(MAKE) fuzz FUZZTIME=2m
+	$(MAKE) fuzz FUZZRUNS=200000
 	$(MAKE) bench-peers
