@@ -9,6 +9,7 @@ import (
 	"moldau/broker/controller"
 	"moldau/broker/coordinator"
 	"moldau/broker/metadata"
+	"moldau/broker/partition"
 )
 
 // coordinators is a runtime, as the node steers it.
@@ -68,9 +69,20 @@ func (t *coordinatorTopic) followPartition(topic *metadata.Topic, c *metadata.Pa
 			return
 		}
 		if p := held.Partition(c.Next.Index); p != nil && p.Log() != nil {
-			t.runtime.Elect(c.Next.Index, c.Next.LeaderEpoch, coordinatorLog{p, c.Next.LeaderEpoch})
+			t.elect(p, c.Next)
 		}
 	}
+}
+
+// elect makes this node the coordinator of a partition, unless its log is damaged: what can still be read of it must not pass
+// for all there is, or groups would be told that they have no offsets.
+func (t *coordinatorTopic) elect(p *partition.Partition, next *metadata.Partition) {
+	if err := p.Log().Err(); err != nil {
+		t.n.log.Error("a damaged log has no coordinator", "topic", t.name, "partition", next.Index, "err", err)
+		t.runtime.Resign(next.Index, next.LeaderEpoch)
+		return
+	}
+	t.runtime.Elect(next.Index, next.LeaderEpoch, coordinatorLog{p, next.LeaderEpoch})
 }
 
 // count returns how many partitions the topic has, or will have.

@@ -227,9 +227,14 @@ func (w *markerWriters) attempt(d *txn.Decision, m *TxnMarker, complain bool) (a
 	return again
 }
 
-// gone tells whether a partition was deleted.
+// gone tells whether a partition was deleted. Coordinators follow an image before it is shown: one without their own topic is from
+// before the first, and has nothing to say about others.
 func (w *markerWriters) gone(p TxnPartition) bool {
-	_, ok := w.n.Image().Partition(p.Topic, p.Partition)
+	img := w.n.Image()
+	if _, ok := img.Topic(transactionTopicName); !ok {
+		return false
+	}
+	_, ok := img.Partition(p.Topic, p.Partition)
 	return !ok
 }
 

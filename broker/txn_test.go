@@ -10,6 +10,7 @@ import (
 
 	"moldau/broker/coordinator"
 	"moldau/broker/coordinator/txn"
+	"moldau/broker/metadata"
 	"moldau/broker/record"
 	"moldau/internal/vfs"
 )
@@ -19,11 +20,11 @@ func (n *testNode) producer(id string, timeout time.Duration) ProducerIdentity {
 	n.t.Helper()
 	_, err := n.TransactionCoordinator(n.t.Context(), testCaller, id)
 	must(n.t, err)
-	for {
+	for deadline := time.Now().Add(time.Minute); ; {
 		p, err := n.InitProducerID(n.t.Context(), testCaller, InitProducerIDRequest{
 			TransactionalID: &id, TransactionTimeoutMs: int32(timeout.Milliseconds()), ProducerID: -1, ProducerEpoch: -1,
 		})
-		if errors.Is(err, ErrConcurrentTransactions) {
+		if errors.Is(err, ErrConcurrentTransactions) && time.Now().Before(deadline) {
 			runtime.Gosched() // a transaction is being aborted
 			continue
 		}
@@ -67,12 +68,12 @@ func (n *testNode) end(id string, p ProducerIdentity, commit bool, version int16
 // await returns when a transactional id is in a state.
 func (n *testNode) await(id string, state TransactionState) Transaction {
 	n.t.Helper()
-	for {
+	for deadline := time.Now().Add(time.Minute); ; {
 		tx, err := n.DescribeTransaction(testCaller, id).Wait(n.t.Context())
 		if err == nil && tx.State == state {
 			return tx
 		}
-		if n.t.Context().Err() != nil {
+		if time.Now().After(deadline) {
 			n.t.Fatalf("%s is %v, not %v; %v", id, tx.State, state, err)
 		}
 		runtime.Gosched()
@@ -255,6 +256,7 @@ func TestDecisionSurvivesRestart(t *testing.T) {
 	n.expectCommitted(topic, 0)
 	remove()
 	n.await("decided", txn.CompleteCommit)
+	n.await("open", txn.Ongoing)     // its coordinator is another one, which has its own time to load
 	n.expectCommitted(topic, 1, "x") // the other one is still open
 	_, err = n.end("open", open, false, TxnVersion2)
 	must(t, err)
@@ -340,9 +342,11 @@ func TestTransactionalOffsets(t *testing.T) {
 	}
 	offset := func(stable bool) (int64, error) {
 		t.Helper()
-		got, err := n.OffsetFetch(testCaller, &OffsetFetchRequest{
-			Group: "group", RequireStable: stable, Topics: []OffsetFetchTopic{{Topic: "events", Partitions: []int32{0}}},
-		}).Wait(t.Context())
+		got, err := settled(n, func() *coordinator.Reply[[]FetchedOffsets] {
+			return n.OffsetFetch(testCaller, &OffsetFetchRequest{
+				Group: "group", RequireStable: stable, Topics: []OffsetFetchTopic{{Topic: "events", Partitions: []int32{0}}},
+			})
+		})
 		must(t, err)
 		return got[0].Partitions[0].Offset.Offset, got[0].Partitions[0].Err
 	}
@@ -469,6 +473,24 @@ func TestManyTransactionalIDs(t *testing.T) {
 }
 
 func errOf[T any](_ T, err error) error { return err }
+
+// TestMarkersBeforeTheFirstImage looks for partitions while the node shows no metadata yet, as it does for a moment after a start: they
+// are not taken for deleted, or their transaction would be complete without its markers.
+func TestMarkersBeforeTheFirstImage(t *testing.T) {
+	n := startNode(t)
+	n.topic("events", 1)
+	n.producer("id", time.Minute)
+	shown := n.Image()
+	n.image.Store(metadata.NewImage())
+	early := n.markers.gone(TxnPartition{Topic: "events"})
+	n.image.Store(shown)
+	if early {
+		t.Error("before the first image a partition is taken for deleted")
+	}
+	if !n.markers.gone(TxnPartition{Topic: "events", Partition: 7}) || n.markers.gone(TxnPartition{Topic: "events"}) {
+		t.Error("with an image the wrong partitions are deleted")
+	}
+}
 
 // TestMarkersOfTwoTransactions asks for markers while others are being written for the same id: they come one after the other, and only
 // what still stands.

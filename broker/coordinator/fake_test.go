@@ -144,6 +144,7 @@ type notes struct {
 	stopped  error
 	expired  int
 	waiting  []*Reply[string]
+	onStart  func(error) // what Start has called once everything is committed
 }
 
 func (n *notes) Replay(r Record) {
@@ -172,8 +173,15 @@ func (n *notes) ReplayMarker(m Marker) {
 	delete(n.pending, m.ID)
 }
 
-func (n *notes) Start(*Turn)             { n.started++ }
+func (n *notes) Start(t *Turn) {
+	n.started++
+	if n.onStart != nil {
+		t.After(n.onStart)
+	}
+}
+
 func (n *notes) NextDeadline() time.Time { return n.deadline }
+
 func (n *notes) Expire(t *Turn) {
 	n.expired++
 	n.deadline = time.Time{}
@@ -190,17 +198,21 @@ func (n *notes) Stop(err error) {
 // fixture is a runtime of notes.
 type fixture struct {
 	*Runtime[*notes]
-	t *testing.T
+	t       *testing.T
+	onStart func(error) // of all shards made from now on
 }
 
 func newFixture(t *testing.T) *fixture {
-	r := New(Options[*notes]{
-		Kind:          "notes",
-		NewShard:      func(int32) *notes { return &notes{values: map[string]string{}, pending: map[int64]map[string]string{}} },
+	f := &fixture{t: t}
+	f.Runtime = New(Options[*notes]{
+		Kind: "notes",
+		NewShard: func(int32) *notes {
+			return &notes{values: map[string]string{}, pending: map[int64]map[string]string{}, onStart: f.onStart}
+		},
 		CommitTimeout: 5 * time.Second, LoadParallel: 2, LoadRetry: time.Second,
 		Decompressor: record.NewDecompressor(record.Limits{}), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
-	return &fixture{r, t}
+	return f
 }
 
 // put writes a value; the reply comes when it is committed.

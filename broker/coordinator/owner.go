@@ -146,6 +146,10 @@ func (o *owner[S]) serve() error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		// The first time there is what Start decided: nobody else may come for long.
+		if err := o.work(); err != nil {
+			return err
+		}
 		changed, err := o.parked.release(o.r.o.Now())
 		if err != nil {
 			return err
@@ -157,9 +161,6 @@ func (o *owner[S]) serve() error {
 		case <-o.wake:
 		case <-changed:
 		case <-timer.C:
-		}
-		if err := o.work(); err != nil {
-			return err
 		}
 	}
 }

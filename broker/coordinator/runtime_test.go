@@ -127,6 +127,36 @@ func TestRestartReplays(t *testing.T) {
 	})
 }
 
+// What a shard asks for when it starts is done although nobody else comes: the markers of decided transactions.
+func TestStartNeedsNoOther(t *testing.T) {
+	for _, committed := range []bool{true, false} {
+		run(t, func(t *testing.T, f *fixture) {
+			log := newFakeLog(t)
+			f.Elect(0, 1, log)
+			f.put(0, "a", "1")
+			synctest.Wait()
+			if log.manual = !committed; log.manual {
+				f.put(0, "b", "2")
+				synctest.Wait()
+			}
+			var got []error
+			f.onStart = func(err error) { got = append(got, err) }
+			f.Elect(0, 2, log)
+			synctest.Wait()
+			if log.manual {
+				if len(got) != 0 {
+					t.Fatalf("called before everything is committed: %v", got)
+				}
+				log.commit()
+				synctest.Wait()
+			}
+			if len(got) != 1 || got[0] != nil {
+				t.Errorf("everything is committed (from the start: %v), and Start hears %v", committed, got)
+			}
+		})
+	}
+}
+
 func TestLoadingAnswers(t *testing.T) {
 	run(t, func(t *testing.T, f *fixture) {
 		log := newFakeLog(t)
