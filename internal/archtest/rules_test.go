@@ -34,7 +34,7 @@ var rules = []rule{
 	},
 	{
 		"moldau/registry",
-		[]string{"moldau/registry/...", "moldau/broker/record", "moldau/gen/...", "moldau/internal/..."},
+		[]string{"moldau/registry/...", "moldau/broker/record", "moldau/gen/...", "moldau/proto", "moldau/internal/..."},
 		"the registry keeps its state in a topic and reaches it by protocol",
 	},
 	{
@@ -94,6 +94,11 @@ var rules = []rule{
 		"moldau/gen",
 		[]string{"moldau/gen/..."},
 		"generated code stands alone",
+	},
+	{
+		"moldau/proto",
+		nil,
+		"the files that a server publishes are texts",
 	},
 	{
 		"moldau/internal",
