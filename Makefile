@@ -52,8 +52,8 @@ peers: ## the same requests to Apache Kafka and to us (needs java and mvn)
 	$(GO) test -tags '$(TAGS) peers' -timeout 15m -count=1 ./test/peers/...
 
 .PHONY: interop
-interop: ## a client in each of five languages (installs them; needs java, mvn, python3, node, cargo)
-	$(GO) test -tags '$(TAGS) interop' -timeout 20m -count=1 ./test/interop/...
+interop: ## a client in each of five languages, and buf (installs them; needs java, mvn, python3, node, cargo)
+	$(GO) test -tags '$(TAGS) interop' -timeout 20m -count=1 ./test/interop/... ./test/buf/...
 
 .PHONY: bench
 bench: ## Go benchmarks of every package, short

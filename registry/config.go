@@ -14,10 +14,18 @@ import (
 // page. Start from DefaultConfig and Validate.
 type Config struct {
 	Topic             string `kafka:"registry.topic" doc:"The topic that holds the schemas, in the form that Confluent's registry uses: one partition, compacted. It is made by the first write."`
+	ModulesTopic      string `kafka:"registry.modules.topic" doc:"The topic that holds what buf pushes: modules, commits, labels and their files. One partition, compacted. It is made by the first push."`
 	Group             string `kafka:"registry.group.id" doc:"The consumer group in which the replicas of the registry elect the one that writes."`
 	AdvertisedURL     string `kafka:"registry.advertised.url" doc:"Where other replicas of the registry reach this one: http://host:port. Unset: the address it listens at."`
 	ReplicationFactor int    `kafka:"registry.topic.replication.factor" doc:"The replication factor of the registry's topics when it makes them, as far as there are brokers."`
 	Principal         string `kafka:"registry.principal" doc:"The principal for which the registry reads and writes its topics."`
+
+	TokensFile  string `kafka:"registry.tokens.file" doc:"A file with the tokens that callers of the registry show: a user and a token on each line. Whoever shows none may only read public modules. Unset: everybody may do everything."`
+	TLSCertFile string `kafka:"registry.tls.cert.file" doc:"The certificate, in PEM, with which the registry's door speaks TLS. Other replicas must trust it by the certificates of their system. Unset: no TLS."`
+	TLSKeyFile  string `kafka:"registry.tls.key.file" doc:"The key of the certificate, in PEM."`
+
+	AutoSubjects string `kafka:"registry.buf.auto_subjects" doc:"Which messages of a pushed module become subjects without an option that says so: none, or record for one subject of each top-level message, named by its full name."`
+	MaxPushBytes int    `kafka:"registry.buf.max.push.bytes" doc:"The size of one push at most."`
 
 	Level              string `kafka:"registry.compatibility.level" doc:"The compatibility level where none is set."`
 	ValidateFields     bool   `kafka:"registry.validate.fields" doc:"Whether reserved field names are refused where no config says."`
@@ -46,14 +54,23 @@ type Config struct {
 // keyTopic holds the keys with which replicas sign what they forward.
 const keyTopic = "__moldau_registry_keys"
 
+// The values of Config.AutoSubjects.
+const (
+	AutoNone   = "none"
+	AutoRecord = "record"
+)
+
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config {
 	limits := format.DefaultLimits()
 	return Config{
 		Topic:              "_schemas",
+		ModulesTopic:       "__moldau_modules",
 		Group:              "schema-registry",
 		ReplicationFactor:  3,
 		Principal:          "User:registry",
+		AutoSubjects:       AutoNone,
+		MaxPushBytes:       16 << 20,
 		Level:              catalog.Backward,
 		ValidateNewSchemas: true,
 		MutableMode:        true,
@@ -79,6 +96,7 @@ func (c *Config) Validate() error {
 		}
 	}
 	positive("registry.topic.replication.factor", int64(c.ReplicationFactor))
+	positive("registry.buf.max.push.bytes", int64(c.MaxPushBytes))
 	positive("registry.max.request.bytes", int64(c.MaxRequestBytes))
 	positive("registry.max.schema.bytes", int64(c.MaxSchemaBytes))
 	positive("registry.max.references", int64(c.MaxReferences))
@@ -96,8 +114,17 @@ func (c *Config) Validate() error {
 	} else {
 		errs = append(errs, fmt.Errorf("registry.compatibility.level is %q, which is no level", c.Level))
 	}
-	if c.Topic == "" || c.Group == "" || c.Principal == "" {
-		errs = append(errs, errors.New("registry.topic, registry.group.id and registry.principal must not be empty"))
+	if c.Topic == "" || c.ModulesTopic == "" || c.Group == "" || c.Principal == "" {
+		errs = append(errs, errors.New("registry.topic, registry.modules.topic, registry.group.id and registry.principal must not be empty"))
+	}
+	if c.Topic == c.ModulesTopic {
+		errs = append(errs, fmt.Errorf("registry.topic and registry.modules.topic are both %s", c.Topic))
+	}
+	if c.AutoSubjects != AutoNone && c.AutoSubjects != AutoRecord {
+		errs = append(errs, fmt.Errorf("registry.buf.auto_subjects is %q, it must be %s or %s", c.AutoSubjects, AutoNone, AutoRecord))
+	}
+	if (c.TLSCertFile == "") != (c.TLSKeyFile == "") {
+		errs = append(errs, errors.New("registry.tls.cert.file and registry.tls.key.file must be set together"))
 	}
 	if c.AdvertisedURL != "" {
 		if u, err := url.Parse(c.AdvertisedURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

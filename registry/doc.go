@@ -2,8 +2,9 @@
 // Confluent's registry does, and keeps its state in the same form in a Kafka topic, so that it runs in front of any
 // Kafka cluster and takes over a topic of theirs.
 //
-// Package http is the door in front of it. Behind it are package store, which keeps a package catalog's value in the
-// topic, and the packages below format, which know the schema languages.
+// Package http is the door in front of it, and package bufpush the one for modules of Protobuf files, which writes schemas
+// together with entries of a ledger through a [Draft]. Behind it are package store, which keeps a package catalog's value in
+// the topic, and the packages below format, which know the schema languages.
 //
 // Reads are answered from the catalog in memory. A write is a decision, a function from a catalog to a list of changes
 // (the methods named decide…), which the store runs on the replica that owns the topic. On any other replica a write

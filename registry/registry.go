@@ -54,7 +54,7 @@ func New(cfg Config, d Deps) (*Registry, error) {
 	}
 	m := newMetrics(d.Registerer)
 	o := store.Options{
-		Bootstrap: cfg.BootstrapServers, Topic: cfg.Topic, KeyTopic: keyTopic, Group: cfg.Group,
+		Bootstrap: cfg.BootstrapServers, Topic: cfg.Topic, LedgerTopic: cfg.ModulesTopic, KeyTopic: keyTopic, Group: cfg.Group,
 		Instance: cfg.Instance, URL: cfg.AdvertisedURL, ReplicationFactor: cfg.ReplicationFactor,
 		SessionTimeout: cfg.SessionTimeout, WriteTimeout: cfg.WriteTimeout, KeyLifetime: cfg.KeyLifetime,
 		Logger: d.Logger, Registerer: d.Registerer,
@@ -124,11 +124,22 @@ func (r *Registry) Types() []string {
 // Close ends the registry. Calls under way fail.
 func (r *Registry) Close(ctx context.Context) error { return r.store.Close(ctx) }
 
+// Catalog is the newest state of all subjects. Whoever tells callers of it asks Allow first.
+func (r *Registry) Catalog() *catalog.Catalog { return r.catalog() }
+
 // catalog is the newest state of all.
 func (r *Registry) catalog() *catalog.Catalog { return r.store.Catalog() }
 
 // commit carries out a decision if this replica is the one that writes.
 func (r *Registry) commit(ctx context.Context, decide store.Decide) error {
+	return r.commitBoth(ctx, func(c *catalog.Catalog, _ *catalog.Ledger) (store.Changes, error) {
+		changes, err := decide(c)
+		return store.Changes{Catalog: changes}, err
+	})
+}
+
+// commitBoth carries out a decision on catalog and ledger if this replica is the one that writes.
+func (r *Registry) commitBoth(ctx context.Context, decide store.DecideBoth) error {
 	for {
 		o, err := r.store.Owner(ctx)
 		if err != nil {
@@ -137,7 +148,7 @@ func (r *Registry) commit(ctx context.Context, decide store.Decide) error {
 		if !o.Self {
 			return &ElsewhereError{o.URL}
 		}
-		_, err = r.store.Commit(ctx, decide)
+		_, err = r.store.CommitBoth(ctx, decide)
 		switch {
 		case errors.Is(err, store.ErrNotOwner) && ctx.Err() == nil:
 			continue // nothing was written, and the group is asked who the owner is now

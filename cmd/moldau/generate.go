@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"moldau/cmd/moldau/internal/node"
+	"moldau/registry/bufpush"
 	registryhttp "moldau/registry/http"
 )
 
@@ -35,7 +37,9 @@ func newGenerateDocs(a *app) *cobra.Command {
 			}{
 				{"cli.md", func(w io.Writer) error { return writeCommands(w, cmd.Root()) }},
 				{"settings.md", node.WriteSettings},
-				{"registry.md", registryhttp.WriteReference},
+				{"registry.md", func(w io.Writer) error {
+					return errors.Join(registryhttp.WriteReference(w), bufpush.WriteReference(w))
+				}},
 			} {
 				var b strings.Builder
 				if err := page.write(&b); err != nil {

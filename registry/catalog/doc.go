@@ -6,6 +6,8 @@
 // change something makes a list of [Change], which is appended to the topic and comes back through Apply. Nothing else
 // changes a catalog.
 //
+// A [Ledger] (ledger.go) is what a second topic keeps beside it: keys and values whose meaning is not known here.
+//
 // The form of the records (key.go, value.go) is the one of Confluent's registry, so that a topic can be copied from one
 // to the other. Compaction compares keys byte by byte, so keys come from one encoder with a fixed order of fields; keys
 // that other encoders wrote are remembered with what they hold, and are removed together with it.

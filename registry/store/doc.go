@@ -10,6 +10,10 @@
 // decision to the writer's goroutine, which makes it on the newest catalog, appends what it wants changed, and answers
 // when the tail has replayed that. Decisions that wait together share a transaction.
 //
+// Beside the catalog there is the ledger, keys and values in a topic of its own, with a tail of its own. The writer writes
+// to both in one transaction, under the same generation; [Store.CommitBoth] answers when both tails have replayed it. A
+// reader may see what one transaction wrote in one of them a moment before it sees it in the other.
+//
 // A topic that does not exist is as good as an empty one. It is made by the first write; until then the store writes
 // nothing and joins no group.
 //
@@ -21,7 +25,7 @@
 //
 // # Goroutines
 //
-// The tail, and the manager (election.go), which owns the writer. Both end with Close. The clients of franz-go have
+// The two tails, and the manager (election.go), which owns the writer. Both end with Close. The clients of franz-go have
 // their own, which end when the clients are closed.
 //
 // Start reading at store.go, then tail.go, writer.go, election.go.

@@ -19,6 +19,7 @@ type manager struct {
 	admin    *admin
 	state    *state
 	tail     *tail
+	ledger   *ledgerTail
 	seat     *seat
 	metrics  *metrics
 	requests chan *request

@@ -18,6 +18,8 @@ type Options struct {
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// Topic holds the catalog.
 	Topic string
+	// LedgerTopic holds the ledger, which is written in the same transactions.
+	LedgerTopic string
 	// KeyTopic holds the keys with which replicas sign what they forward.
 	KeyTopic string
 	// Group is the consumer group whose members are the replicas.

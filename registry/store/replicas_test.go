@@ -245,7 +245,7 @@ func TestUnfitTopic(t *testing.T) {
 	ctx := within(t, 60*time.Second)
 	for _, topic := range []struct{ name, want string }{{"two", "2 partitions"}, {"forgetful", "cleanup.policy=delete"}} {
 		s, err := Open(Options{
-			Bootstrap: c.ListenAddrs(), Topic: topic.name, KeyTopic: "k", Group: "g-" + topic.name, URL: "http://x", ReplicationFactor: 1,
+			Bootstrap: c.ListenAddrs(), Topic: topic.name, LedgerTopic: "l", KeyTopic: "k", Group: "g-" + topic.name, URL: "http://x", ReplicationFactor: 1,
 			SessionTimeout: 6 * time.Second, WriteTimeout: time.Second, KeyLifetime: time.Hour,
 			Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})

@@ -17,6 +17,7 @@ type Store struct {
 	admin   *admin
 	state   *state
 	tail    *tail
+	ledger  *ledgerTail
 	seat    *seat
 	manager *manager
 	keys    *keyring
@@ -40,20 +41,31 @@ func Open(o Options) (*Store, error) {
 		client.Close()
 		return nil, fmt.Errorf("make a client of the cluster: %w", err)
 	}
+	// Likewise the ledger's.
+	second, err := kgo.NewClient(o.clientOptions()...)
+	if err != nil {
+		client.Close()
+		reader.Close()
+		return nil, fmt.Errorf("make a client of the cluster: %w", err)
+	}
 	m := newMetrics(o.Registerer)
 	s := &Store{opts: o, admin: &admin{client}, state: newState(m), seat: newSeat(o)}
 	s.tail = &tail{admin: &admin{reader}, topic: o.Topic, state: s.state, log: o.Logger, metrics: m, kick: make(chan struct{}, 1)}
+	s.ledger = &ledgerTail{
+		admin: &admin{second}, topic: o.LedgerTopic, state: newLedgerState(m), log: o.Logger, metrics: m, kick: make(chan struct{}, 1),
+	}
 	s.keys = &keyring{
 		admin: s.admin, topic: o.KeyTopic, self: s.seat.id, lifetime: o.KeyLifetime, replicas: o.ReplicationFactor,
 		turn: make(chan struct{}, 1),
 	}
 	s.manager = &manager{
-		opts: o, admin: s.admin, state: s.state, tail: s.tail, seat: s.seat, metrics: m,
+		opts: o, admin: s.admin, state: s.state, tail: s.tail, ledger: s.ledger, seat: s.seat, metrics: m,
 		requests: make(chan *request), join: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.wg.Go(func() { s.tail.run(ctx) })
+	s.wg.Go(func() { s.ledger.run(ctx) })
 	s.wg.Go(func() { s.manager.run(ctx) })
 	return s, nil
 }
@@ -61,9 +73,21 @@ func Open(o Options) (*Store, error) {
 // Catalog is the newest catalog. Until Wait has returned it may be older than the topic.
 func (s *Store) Catalog() *catalog.Catalog { return s.state.load().catalog }
 
+// Ledger is the newest ledger. Until WaitLedger has returned it may be older than its topic. It is kept apart from the
+// catalog: what one transaction wrote to both may be seen in one of them a moment before it is in the other.
+func (s *Store) Ledger() *catalog.Ledger { return s.ledger.state.load().catalog }
+
 // Wait waits until the catalog has been loaded. The error tells what stands in the way when ctx ends.
 func (s *Store) Wait(ctx context.Context) error {
 	_, err := s.state.wait(ctx, func(p *published) bool { return p.loaded })
+	return err
+}
+
+// WaitLedger waits until the ledger has been loaded and holds everything before an offset.
+func (s *Store) WaitLedger(ctx context.Context, offset int64) error {
+	_, err := s.ledger.state.wait(ctx, func(p *publishedOf[catalog.Ledger, *catalog.Ledger]) bool {
+		return p.loaded && p.catalog.Offset() >= offset
+	})
 	return err
 }
 
@@ -75,12 +99,16 @@ func (s *Store) WaitFor(ctx context.Context, offset int64) error {
 
 // Ready answers nil when the catalog is loaded and the topic can be read.
 func (s *Store) Ready(context.Context) error {
-	p := s.state.load()
+	p, l := s.state.load(), s.ledger.state.load()
 	switch {
 	case p.err != nil:
 		return p.err
 	case !p.loaded:
 		return fmt.Errorf("%d subjects loaded so far", p.catalog.Size())
+	case l.err != nil:
+		return l.err
+	case !l.loaded:
+		return fmt.Errorf("%d records of modules loaded so far", l.catalog.Size())
 	}
 	return nil
 }
@@ -124,9 +152,26 @@ type Decide func(*catalog.Catalog) ([]catalog.Change, error)
 // Commit carries out a decision. It returns the decision's own error, or one of those of this package. The offset is
 // that behind the decision: a catalog that has reached it shows it.
 func (s *Store) Commit(ctx context.Context, decide Decide) (offset int64, err error) {
+	return s.CommitBoth(ctx, func(c *catalog.Catalog, _ *catalog.Ledger) (Changes, error) {
+		changes, err := decide(c)
+		return Changes{Catalog: changes}, err
+	})
+}
+
+// Changes are what a decision wants changed, in the catalog and in the ledger.
+type Changes struct{ Catalog, Ledger []catalog.Change }
+
+func (c Changes) none() bool { return len(c.Catalog) == 0 && len(c.Ledger) == 0 }
+
+// DecideBoth makes a decision on the catalog and the ledger, as Decide does on the catalog.
+type DecideBoth func(*catalog.Catalog, *catalog.Ledger) (Changes, error)
+
+// CommitBoth carries out a decision on the catalog and the ledger in one transaction. When it returns nil both show it.
+// Errors and the offset, which is the catalog's, are as with Commit.
+func (s *Store) CommitBoth(ctx context.Context, decide DecideBoth) (offset int64, err error) {
 	// A decision that comes to nothing needs no writer, and the costly part of any other is in caches afterwards.
 	c := s.Catalog()
-	if changes, err := decide(c); err != nil || len(changes) == 0 {
+	if changes, err := decide(c, s.Ledger()); err != nil || changes.none() {
 		return c.Offset(), err
 	}
 	r := &request{decide: decide, done: make(chan result, 1)}
@@ -177,6 +222,7 @@ func (s *Store) Close(ctx context.Context) error {
 		err = fmt.Errorf("close the registry's store: %w", ctx.Err())
 	}
 	s.tail.admin.client.Close()
+	s.ledger.admin.client.Close()
 	s.admin.client.Close()
 	return err
 }

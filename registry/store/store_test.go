@@ -29,7 +29,7 @@ func cluster(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 func open(t *testing.T, c *kfake.Cluster, name string) *Store {
 	t.Helper()
 	s, err := Open(Options{
-		Bootstrap: c.ListenAddrs(), Topic: "_schemas", KeyTopic: "__moldau_registry_keys", Group: "schema-registry",
+		Bootstrap: c.ListenAddrs(), Topic: "_schemas", LedgerTopic: "__moldau_modules", KeyTopic: "__moldau_registry_keys", Group: "schema-registry",
 		Instance: name, URL: "http://" + name, ReplicationFactor: 1,
 		SessionTimeout: 6 * time.Second, WriteTimeout: 10 * time.Second, KeyLifetime: time.Hour,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -154,7 +154,7 @@ func TestReload(t *testing.T) {
 
 func TestNoCluster(t *testing.T) {
 	s, err := Open(Options{
-		Bootstrap: []string{"127.0.0.1:1"}, Topic: "_schemas", KeyTopic: "k", Group: "g", URL: "http://x", ReplicationFactor: 1,
+		Bootstrap: []string{"127.0.0.1:1"}, Topic: "_schemas", LedgerTopic: "l", KeyTopic: "k", Group: "g", URL: "http://x", ReplicationFactor: 1,
 		SessionTimeout: 6 * time.Second, WriteTimeout: time.Second, KeyLifetime: time.Hour,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})

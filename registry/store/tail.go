@@ -26,18 +26,24 @@ const (
 	brokenWait = 2 * time.Second // until a topic that can't be read is tried again
 )
 
-// tail replays the topic. Its goroutine owns all fields that change.
-type tail struct {
+// tail replays the catalog's topic, ledgerTail the ledger's.
+type (
+	tail       = tailOf[catalog.Catalog, *catalog.Catalog]
+	ledgerTail = tailOf[catalog.Ledger, *catalog.Ledger]
+)
+
+// tailOf replays a topic. Its goroutine owns all fields that change.
+type tailOf[V any, P value[V]] struct {
 	admin   *admin
 	topic   string
-	state   *state
+	state   *stateOf[V, P]
 	log     *slog.Logger
 	metrics *metrics
 	kick    chan struct{} // asks to look for a missing topic now
 
-	id      [16]byte         // of the topic that is read; zero when none was read yet
-	catalog *catalog.Catalog // with every record up to offset
-	shown   *catalog.Catalog // the last one that holds only whole commits
+	id      [16]byte // of the topic that is read; zero when none was read yet
+	catalog P        // with every record up to offset
+	shown   P        // the last one that holds only whole commits
 	offset  int64
 	target  int64 // where the end of the topic was when reading began
 	loaded  bool
@@ -45,7 +51,7 @@ type tail struct {
 }
 
 // wake makes the tail look for the topic at once.
-func (t *tail) wake() {
+func (t *tailOf[V, P]) wake() {
 	select {
 	case t.kick <- struct{}{}:
 	default:
@@ -53,8 +59,8 @@ func (t *tail) wake() {
 }
 
 // run reads until ctx ends, whatever happens.
-func (t *tail) run(ctx context.Context) {
-	t.catalog, t.shown = new(catalog.Catalog), new(catalog.Catalog)
+func (t *tailOf[V, P]) run(ctx context.Context) {
+	t.catalog, t.shown = P(new(V)), P(new(V))
 	for ctx.Err() == nil {
 		err := t.read(ctx)
 		wait := brokenWait
@@ -78,7 +84,7 @@ func (t *tail) run(ctx context.Context) {
 	}
 }
 
-func (t *tail) pause(ctx context.Context, d time.Duration) {
+func (t *tailOf[V, P]) pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -89,7 +95,7 @@ func (t *tail) pause(ctx context.Context, d time.Duration) {
 }
 
 // publish shows what is loaded; while loading, what was shown before.
-func (t *tail) publish(err error) {
+func (t *tailOf[V, P]) publish(err error) {
 	p := *t.state.load()
 	if t.loaded {
 		p.catalog, p.loaded, p.exists = t.shown, true, t.id != [16]byte{}
@@ -99,7 +105,7 @@ func (t *tail) publish(err error) {
 }
 
 // read finds the topic and reads it until something goes wrong.
-func (t *tail) read(ctx context.Context) error {
+func (t *tailOf[V, P]) read(ctx context.Context) error {
 	at, err := t.admin.find(ctx, t.topic)
 	if err != nil {
 		if errors.Is(err, kerr.UnknownTopicOrPartition) && t.id != [16]byte{} {
@@ -150,14 +156,14 @@ func (a *admin) fit(ctx context.Context, topic string, at place) error {
 }
 
 // begin starts over with an empty catalog. What was published stays until the new one is loaded.
-func (t *tail) begin(ctx context.Context, at place) (err error) {
+func (t *tailOf[V, P]) begin(ctx context.Context, at place) (err error) {
 	if t.target, err = t.admin.offset(ctx, t.topic, at, latest, true); err != nil {
 		return err
 	}
 	if t.offset, err = t.admin.offset(ctx, t.topic, at, earliest, false); err != nil {
 		return err
 	}
-	t.id, t.catalog, t.shown, t.held = at.id, new(catalog.Catalog), new(catalog.Catalog), 0
+	t.id, t.catalog, t.shown, t.held = at.id, P(new(V)), P(new(V)), 0
 	if t.id == [16]byte{} {
 		t.id[0] = 1 // a cluster without topic ids: it was read, which is all that counts
 	}
@@ -169,7 +175,7 @@ func (t *tail) begin(ctx context.Context, at place) (err error) {
 }
 
 // apply replays records and shows the result, but no part of a commit without the rest.
-func (t *tail) apply(records []*kgo.Record, next int64) {
+func (t *tailOf[V, P]) apply(records []*kgo.Record, next int64) {
 	for _, r := range records {
 		c, err := t.catalog.Apply(catalog.Record{
 			Key: r.Key, Value: r.Value, Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(),

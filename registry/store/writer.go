@@ -15,7 +15,7 @@ import (
 
 // request is a decision that waits for the writer.
 type request struct {
-	decide Decide
+	decide DecideBoth
 	done   chan result // takes one; buffered
 }
 
@@ -27,10 +27,11 @@ type result struct {
 // maxGroup is how many decisions share a transaction at most.
 const maxGroup = 64
 
-// writer appends to the topic for the manager's goroutine.
+// writer appends to the topics for the manager's goroutine.
 type writer struct {
 	client     *kgo.Client
-	topic      string
+	topic      string // of the catalog
+	ledger     string // the topic of the ledger
 	generation int64
 	commits    int64 // begun so far
 	maxBytes   int   // of a record
@@ -40,8 +41,8 @@ type writer struct {
 func openWriter(ctx context.Context, m *manager) (_ *writer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.WriteTimeout)
 	defer cancel()
-	w := &writer{topic: m.opts.Topic}
-	if w.maxBytes, err = m.admin.maxRecordBytes(ctx, m.opts.Topic); err != nil {
+	w := &writer{topic: m.opts.Topic, ledger: m.opts.LedgerTopic}
+	if w.maxBytes, err = m.maxRecordBytes(ctx); err != nil {
 		return nil, err
 	}
 	w.client, err = kgo.NewClient(append(m.opts.clientOptions(),
@@ -65,20 +66,51 @@ func openWriter(ctx context.Context, m *manager) (_ *writer, err error) {
 	if _, _, err = w.client.ProducerID(ctx); err != nil {
 		return nil, fmt.Errorf("take over transactional id %s: %w", m.opts.Group+"-writer", err)
 	}
-	at, err := m.admin.find(ctx, m.opts.Topic)
+	last, err := caughtUp(ctx, m.admin, m.tail)
 	if err != nil {
 		return nil, err
 	}
-	end, err := m.admin.offset(ctx, m.opts.Topic, at, latest, true)
-	if err != nil {
+	lastOfLedger, err := caughtUp(ctx, m.admin, m.ledger)
+	if err != nil && !errors.Is(err, kerr.UnknownTopicOrPartition) {
 		return nil, err
 	}
-	p, err := m.state.wait(ctx, func(p *published) bool { return p.loaded && p.exists && p.catalog.Offset() >= end })
-	if err != nil {
-		return nil, fmt.Errorf("replay %s up to offset %d: %w", m.opts.Topic, end, err)
-	}
-	w.generation = p.catalog.Generation() + 1
+	w.generation = max(last, lastOfLedger) + 1
 	return w, nil
+}
+
+// caughtUp waits until all that is in a topic is replayed, and returns the generation that wrote last.
+func caughtUp[V any, P value[V]](ctx context.Context, a *admin, t *tailOf[V, P]) (generation int64, err error) {
+	at, err := a.find(ctx, t.topic)
+	if err != nil {
+		return 0, err
+	}
+	end, err := a.offset(ctx, t.topic, at, latest, true)
+	if err != nil {
+		return 0, err
+	}
+	t.wake()
+	p, err := t.state.wait(ctx, func(p *publishedOf[V, P]) bool { return p.loaded && p.exists && p.catalog.Offset() >= end })
+	if err != nil {
+		return 0, fmt.Errorf("replay %s up to offset %d: %w", t.topic, end, err)
+	}
+	return p.catalog.Generation(), nil
+}
+
+// maxRecordBytes is how large a record may be in both topics: batches of one size are sent to both.
+func (m *manager) maxRecordBytes(ctx context.Context) (int, error) {
+	n, err := m.admin.maxRecordBytes(ctx, m.opts.Topic)
+	if err != nil {
+		return 0, err
+	}
+	_, err = m.admin.find(ctx, m.opts.LedgerTopic)
+	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+		return min(n, maxRecord), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	ledger, err := m.admin.maxRecordBytes(ctx, m.opts.LedgerTopic)
+	return min(n, ledger), err
 }
 
 // maxRecordBytes is how large a record may be.
@@ -102,12 +134,12 @@ func (m *manager) serve(ctx context.Context, first *request) {
 		first.done <- result{err: ErrNotOwner}
 		return
 	}
-	g := &group{before: m.state.load().catalog, limit: m.writer.maxBytes, now: time.Now().UnixMilli()}
+	g := &group{before: m.state.load().catalog, ledger: m.ledger.state.load().catalog, limit: m.writer.maxBytes, now: time.Now().UnixMilli()}
 	g.after = g.before
 	for r := first; r != nil; r = m.more(g) {
 		g.decide(r)
 	}
-	if len(g.changes) == 0 {
+	if g.changes.none() {
 		return // all were answered
 	}
 	offset, err := m.commit(ctx, g.changes, g.now)
@@ -137,7 +169,8 @@ func (m *manager) more(g *group) *request {
 // group is the decisions that share a transaction.
 type group struct {
 	before, after *catalog.Catalog
-	changes       []catalog.Change
+	ledger        *catalog.Ledger // after what was decided so far
+	changes       Changes
 	bytes, limit  int
 	count         int
 	now           int64
@@ -154,11 +187,11 @@ func (g *group) full() bool { return g.count >= maxGroup || g.bytes >= g.limit/2
 // decide makes one more decision, on what the others leave.
 func (g *group) decide(r *request) {
 	g.count++
-	changes, err := r.decide(g.after)
+	changes, err := r.decide(g.after, g.ledger)
 	if err == nil {
 		err = g.add(changes)
 	}
-	if len(g.changes) == 0 { // it depends on nothing that is not written yet
+	if g.changes.none() { // it depends on nothing that is not written yet
 		r.done <- result{g.before.Offset(), err}
 		return
 	}
@@ -168,20 +201,24 @@ func (g *group) decide(r *request) {
 // recordOverhead is what a record takes beside key and value, generously.
 const recordOverhead = 256
 
-func (g *group) add(changes []catalog.Change) error {
+func (g *group) add(changes Changes) error {
 	size := 0
-	for _, c := range changes {
-		n := len(c.Key) + len(c.Value) + recordOverhead
-		if n > g.limit {
-			return fmt.Errorf("%w: it has %d bytes, %d are allowed", ErrTooLarge, n, g.limit)
+	for _, list := range [][]catalog.Change{changes.Catalog, changes.Ledger} {
+		for _, c := range list {
+			n := len(c.Key) + len(c.Value) + recordOverhead
+			if n > g.limit {
+				return fmt.Errorf("%w: it has %d bytes, %d are allowed", ErrTooLarge, n, g.limit)
+			}
+			size += n
 		}
-		size += n
 	}
-	after, err := g.after.With(changes, g.now)
+	after, err := g.after.With(changes.Catalog, g.now)
 	if err != nil {
 		return fmt.Errorf("the change contradicts what is registered: %w", err)
 	}
-	g.after, g.changes, g.bytes = after, append(g.changes, changes...), g.bytes+size
+	g.after, g.ledger, g.bytes = after, g.ledger.With(changes.Ledger), g.bytes+size
+	g.changes.Catalog = append(g.changes.Catalog, changes.Catalog...)
+	g.changes.Ledger = append(g.changes.Ledger, changes.Ledger...)
 	return nil
 }
 
@@ -195,14 +232,22 @@ func (g *group) answer(offset int64, err error) {
 	}
 }
 
-// commit writes changes in one transaction and waits until they are replayed. It returns the offset behind them.
-func (m *manager) commit(ctx context.Context, changes []catalog.Change, now int64) (int64, error) {
+// commit writes changes in one transaction and waits until they are replayed. It returns the offset of the catalog's
+// topic that shows them.
+func (m *manager) commit(ctx context.Context, changes Changes, now int64) (int64, error) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, m.opts.WriteTimeout)
 	defer cancel()
-	last, err := m.writer.write(ctx, changes, now)
+	err := m.prepareLedger(ctx, changes)
+	var last written
 	if err == nil {
-		err = m.replayed(ctx, last)
+		last, err = m.writer.write(ctx, changes, now)
+	}
+	if err == nil && len(changes.Catalog) > 0 {
+		err = replayed(ctx, m.tail, m.writer, last.catalog)
+	}
+	if err == nil && len(changes.Ledger) > 0 {
+		err = replayed(ctx, m.ledger, m.writer, last.ledger)
 	}
 	m.metrics.commitTime.Observe(time.Since(start).Seconds())
 	outcome := "committed"
@@ -210,35 +255,84 @@ func (m *manager) commit(ctx context.Context, changes []catalog.Change, now int6
 		outcome = "failed"
 	}
 	m.metrics.commits.WithLabelValues(outcome).Inc()
-	return last + 1, err
+	if len(changes.Catalog) == 0 {
+		return m.state.load().catalog.Offset(), err
+	}
+	return last.catalog + 1, err
 }
 
-// replayed waits until the tail has passed an offset, and makes sure that it has seen the writer's last commit there: what
+// prepareLedger makes the ledger's topic before it is written for the first time.
+func (m *manager) prepareLedger(ctx context.Context, changes Changes) error {
+	if len(changes.Ledger) == 0 || m.ledger.state.load().exists {
+		return nil
+	}
+	if err := m.admin.make(ctx, m.opts.LedgerTopic, m.opts.ReplicationFactor); err != nil {
+		return fmt.Errorf("%w: nothing was written: %w", ErrUnavailable, err)
+	}
+	if _, err := caughtUp(ctx, m.admin, m.ledger); err != nil {
+		return fmt.Errorf("%w: nothing was written: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+// replayed waits until a tail has passed an offset, and makes sure that it has seen the writer's last commit there: what
 // a client takes for committed may have been rolled back.
-func (m *manager) replayed(ctx context.Context, last int64) error {
-	p, err := m.state.wait(ctx, func(p *published) bool { return p.catalog.Offset() > last })
+func replayed[V any, P value[V]](ctx context.Context, t *tailOf[V, P], w *writer, last int64) error {
+	p, err := t.state.wait(ctx, func(p *publishedOf[V, P]) bool { return p.catalog.Offset() > last })
 	if err != nil {
-		return fmt.Errorf("replay %s up to offset %d, which is written: %w", m.opts.Topic, last, err)
+		return fmt.Errorf("replay %s up to offset %d, which is written: %w", t.topic, last, err)
 	}
 	switch g := p.catalog.Generation(); {
-	case g == m.writer.generation && p.catalog.Commit() >= m.writer.commits:
+	case g == w.generation && p.catalog.Commit() >= w.commits:
 		return nil
-	case g > m.writer.generation:
+	case g > w.generation:
 		return fmt.Errorf("%w: another replica wrote before it was replayed", ErrUnavailable)
 	}
 	return fmt.Errorf("%w: the transaction was rolled back, nothing was written", ErrUnavailable)
 }
 
-// write appends in one transaction and returns the offset of the last record.
-func (w *writer) write(ctx context.Context, changes []catalog.Change, now int64) (last int64, err error) {
+// written are the offsets of the last records of a transaction.
+type written struct{ catalog, ledger int64 }
+
+// write appends in one transaction.
+func (w *writer) write(ctx context.Context, changes Changes, now int64) (last written, err error) {
 	if err := w.client.BeginTransaction(); err != nil {
-		return 0, w.failure("begin a transaction", err)
+		return last, w.failure("begin a transaction", err)
 	}
 	w.commits++
-	done := make(chan error, len(changes))
+	done := make(chan error, len(changes.Catalog)+len(changes.Ledger))
+	w.produce(ctx, w.topic, changes.Catalog, now, &last.catalog, done)
+	w.produce(ctx, w.ledger, changes.Ledger, now, &last.ledger, done)
+	if err := w.client.Flush(ctx); err != nil {
+		return last, w.abort("write", err)
+	}
+	for range cap(done) {
+		err = errors.Join(err, <-done)
+	}
+	if err != nil {
+		return last, w.abort("write", err)
+	}
+	if len(changes.Catalog) > 0 {
+		err = w.awaitPartition(ctx, w.topic)
+	}
+	if err == nil && len(changes.Ledger) > 0 {
+		err = w.awaitPartition(ctx, w.ledger)
+	}
+	if err != nil {
+		return last, w.abort("commit", err)
+	}
+	if err := w.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
+		return last, w.failure("commit", err)
+	}
+	return last, nil
+}
+
+// produce hands the changes of one topic to the client. Each is answered through done; last becomes the highest offset,
+// and may be read when all are.
+func (w *writer) produce(ctx context.Context, topic string, changes []catalog.Change, now int64, last *int64, done chan<- error) {
 	for i, c := range changes {
 		r := &kgo.Record{
-			Topic: w.topic, Key: c.Key, Value: c.Value, Timestamp: time.UnixMilli(now),
+			Topic: topic, Key: c.Key, Value: c.Value, Timestamp: time.UnixMilli(now),
 			Headers: []kgo.RecordHeader{
 				{Key: generationHeader, Value: strconv.AppendInt(nil, w.generation, 10)},
 				{Key: commitHeader, Value: strconv.AppendInt(nil, w.commits, 10)},
@@ -249,35 +343,19 @@ func (w *writer) write(ctx context.Context, changes []catalog.Change, now int64)
 		}
 		w.client.Produce(ctx, r, func(r *kgo.Record, err error) {
 			if err == nil {
-				last = max(last, r.Offset)
+				*last = max(*last, r.Offset)
 			}
 			done <- err
 		})
 	}
-	if err := w.client.Flush(ctx); err != nil {
-		return 0, w.abort("write", err)
-	}
-	for range changes {
-		err = errors.Join(err, <-done)
-	}
-	if err != nil {
-		return 0, w.abort("write", err)
-	}
-	if err := w.awaitPartition(ctx); err != nil {
-		return 0, w.abort("commit", err)
-	}
-	if err := w.client.EndTransaction(ctx, kgo.TryCommit); err != nil {
-		return 0, w.failure("commit", err)
-	}
-	return last, nil
 }
 
 // awaitPartition waits until the client knows the partition that it has just written to. With the first records of a
 // client it learns that a moment after their promises are kept; a transaction that ends in between looks empty to it, and
 // it rolls it back and says that it is committed.
-func (w *writer) awaitPartition(ctx context.Context) error {
+func (w *writer) awaitPartition(ctx context.Context, topic string) error {
 	for {
-		leader, _, err := w.client.PartitionLeader(w.topic, 0)
+		leader, _, err := w.client.PartitionLeader(topic, 0)
 		if leader >= 0 || err != nil {
 			return err
 		}

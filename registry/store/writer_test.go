@@ -32,8 +32,7 @@ func TestRolledBackCommitIsNoticed(t *testing.T) {
 	} {
 		s := newState(newMetrics(nil))
 		s.publish(published{catalog: c.catalog, loaded: true, exists: true})
-		m := &manager{state: s, writer: &writer{generation: 3, commits: 2}}
-		err := m.replayed(t.Context(), 2)
+		err := replayed(t.Context(), &tail{topic: "t", state: s}, &writer{generation: 3, commits: 2}, 2)
 		if c.ok != (err == nil) || err != nil && !errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s: %v", c.name, err)
 		}

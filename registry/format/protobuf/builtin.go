@@ -21,6 +21,7 @@ import (
 	_ "google.golang.org/protobuf/types/known/typepb"          // as above
 	_ "google.golang.org/protobuf/types/known/wrapperspb"      // as above
 
+	options "moldau/proto"
 	"moldau/registry/format"
 )
 
@@ -48,9 +49,18 @@ func newBuiltins() *builtins {
 			return err
 		}
 		name := strings.TrimPrefix(path, "builtin/")
-		b.files[name] = sync.OnceValues(func() (linker.File, error) { return b.embedded(name, path) })
+		b.files[name] = sync.OnceValues(func() (linker.File, error) {
+			text, err := builtinFiles.ReadFile(path)
+			if err != nil {
+				return nil, fmt.Errorf("built-in %s: %w", name, err)
+			}
+			return b.embedded(name, string(text))
+		})
 		return nil
 	}
+	b.files[options.SubjectPath] = sync.OnceValues(func() (linker.File, error) {
+		return b.embedded(options.SubjectPath, options.SubjectText)
+	})
 	if err := fs.WalkDir(builtinFiles, "builtin", walk); err != nil {
 		panic(fmt.Sprintf("protobuf: embedded files: %v", err)) // they are part of the program
 	}
@@ -65,12 +75,8 @@ func standardFile(path string) (linker.File, error) {
 	return linker.NewFileRecursive(fd)
 }
 
-func (b *builtins) embedded(name, path string) (linker.File, error) {
-	text, err := builtinFiles.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("built-in %s: %w", name, err)
-	}
-	u, err := link(name, string(text), func(path string) (linker.File, error) {
+func (b *builtins) embedded(name, text string) (linker.File, error) {
+	u, err := link(name, text, func(path string) (linker.File, error) {
 		dep, ok, err := b.find(path)
 		if err == nil && !ok {
 			err = fmt.Errorf("built-in %s imports %s, which is not built in", name, path)

@@ -195,3 +195,11 @@ func sum(text string) string {
 	s := md5.Sum([]byte(text)) //nolint:gosec // see the import
 	return hex.EncodeToString(s[:])
 }
+
+// The options that name subjects are built in: a text with them needs no reference.
+func TestSubjectOptionsAreBuiltIn(t *testing.T) {
+	s := mustParse(t, source(`syntax = "proto3"; import "moldau/kafka/v1/subject.proto"; message M { option (moldau.kafka.v1.subject) = {topic: "t"}; }`))
+	if !strings.Contains(s.Canonical(), `topic: "t"`) {
+		t.Error(s.Canonical())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,15 +12,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"moldau/broker/kafka"
 	"moldau/registry"
+	"moldau/registry/bufpush"
 	"moldau/registry/format"
 	"moldau/registry/format/avro"
 	"moldau/registry/format/jsonschema"
 	"moldau/registry/format/protobuf"
 	registryhttp "moldau/registry/http"
+	"moldau/registry/tokens"
 )
 
 // startRegistry starts the schema registry and its door. Beside a broker it is a client of that one, without a socket
@@ -47,36 +51,86 @@ func (p *process) startRegistry(edge *kafka.Server) error {
 	if edge != nil && len(cfg.BootstrapServers) == 0 {
 		deps.Dial = p.dialer(edge)
 	}
+	var known *tokens.Tokens
+	if cfg.TokensFile != "" {
+		if known, err = tokens.Read(cfg.TokensFile); err != nil {
+			return SettingsError{fmt.Errorf("registry.tokens.file: %w", err)}
+		}
+		deps.Authorizer = registry.KnownOnly{}
+	}
 	r, err := registry.New(cfg, deps)
 	if err != nil {
 		return err
 	}
 	p.onStop("registry", r.Close)
 	p.health.Set("registry", r.Ready)
-	p.serveRegistry(registryhttp.New(r, log, p.registry), log)
-	return nil
+	d := &registryDoor{
+		rest: registryhttp.New(r, log, p.registry), buf: bufpush.New(r, log, p.registry), tokens: known,
+		certFile: cfg.TLSCertFile, keyFile: cfg.TLSKeyFile,
+	}
+	return p.serveRegistry(d, log)
+}
+
+// registryDoor is what listens at registry.listen: the REST protocol, and beside it the one of buf.
+type registryDoor struct {
+	rest              *registryhttp.Handler
+	buf               *bufpush.Handler
+	tokens            *tokens.Tokens // nil when everybody may do everything
+	certFile, keyFile string         // empty without TLS
+}
+
+// ServeHTTP implements http.Handler.
+func (d *registryDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, bufpush.Prefix) {
+		d.buf.ServeHTTP(w, r)
+		return
+	}
+	d.rest.ServeHTTP(w, r)
+}
+
+func (d *registryDoor) guarded() http.Handler {
+	if d.tokens == nil {
+		return d
+	}
+	return d.tokens.Guard(d)
+}
+
+func (d *registryDoor) serve(srv *http.Server, l net.Listener) error {
+	if d.certFile == "" {
+		return srv.Serve(l)
+	}
+	return srv.ServeTLS(l, "", "")
 }
 
 // serveRegistry opens the registry's door.
-func (p *process) serveRegistry(h *registryhttp.Handler, log *slog.Logger) {
+func (p *process) serveRegistry(d *registryDoor, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler:           h,
+		Handler:           d.guarded(),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	if d.certFile != "" {
+		pair, err := tls.LoadX509KeyPair(d.certFile, d.keyFile)
+		if err != nil {
+			return SettingsError{fmt.Errorf("registry.tls.cert.file: %w", err)}
+		}
+		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	}
 	for _, l := range p.door("registry") {
-		p.serve("registry", func() error { return srv.Serve(l) }, func(err error) bool { return errors.Is(err, http.ErrServerClosed) })
+		p.serve("registry", func() error { return d.serve(srv, l) }, func(err error) bool { return errors.Is(err, http.ErrServerClosed) })
 	}
 	p.onStop("registry door", func(ctx context.Context) error {
-		defer h.Close()
+		defer d.rest.Close()
+		defer d.buf.Close()
 		if err := srv.Shutdown(ctx); err != nil {
 			return errors.Join(err, srv.Close())
 		}
 		return nil
 	})
+	return nil
 }
 
 // registryURL is where other replicas reach the registry's door, as far as this machine can tell.
@@ -86,13 +140,17 @@ func (p *process) registryURL() string {
 			continue
 		}
 		at := b.sockets[0].Addr().(*net.TCPAddr)
+		scheme := "http://"
+		if p.settings.registry.TLSCertFile != "" {
+			scheme = "https://"
+		}
 		if !at.IP.IsUnspecified() {
-			return "http://" + at.String()
+			return scheme + at.String()
 		}
 		if host, err := os.Hostname(); err == nil {
-			return fmt.Sprintf("http://%s", net.JoinHostPort(host, fmt.Sprint(at.Port)))
+			return scheme + net.JoinHostPort(host, fmt.Sprint(at.Port))
 		}
-		return "http://" + b.address()
+		return scheme + b.address()
 	}
 	return "http://localhost" // nobody reaches a door that is off
 }
