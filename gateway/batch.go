@@ -20,6 +20,9 @@ type Batch struct {
 	// does not tell.
 	ServerTime bool
 
+	encodings []encoding // what is still JSON and is to be encoded by schemas
+	refused   []refusal  // what could not be
+	encoded   int64      // the bytes of what was
 	slots     []slot
 	pending   atomic.Int64
 	done      chan struct{} // gets one token when the last record has an outcome
@@ -80,6 +83,7 @@ func NewBatch() *Batch {
 func (b *Batch) Reset() {
 	clear(b.Records)
 	b.Records, b.slots, b.ServerTime = b.Records[:0], nil, false
+	b.encodings, b.refused, b.encoded = nil, nil, 0
 }
 
 // Abandoned tells that the call ended before all outcomes were known. The batch and the bytes of its records are still
@@ -113,6 +117,9 @@ func (b *Batch) prepare(topic string, deadline time.Time) {
 		b.slots[i].due = due
 		b.Records[i].Topic = topic
 		b.Records[i].Context = &b.slots[i]
+	}
+	for _, r := range b.refused {
+		b.slots[r.record].err = r.err
 	}
 }
 

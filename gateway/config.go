@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -27,6 +28,14 @@ type Config struct {
 
 	CursorSecret string   `kafka:"gateway.cursor.secret" doc:"The secret that cursors are signed with; gateways that share a load balancer need the same. Unset: made from the id of the cluster, which keeps cursors valid over restarts and detects damage, but not forgery."`
 	CORSOrigins  []string `kafka:"gateway.cors.origins" doc:"The origins from which browsers may call the HTTP API, separated by commas; * for every one. None by default."`
+
+	RegistryURLs     []string `kafka:"gateway.registry.url" doc:"The schema registry by which keys and values are encoded and decoded, separated by commas for replicas; its path may end in /contexts/.name. Unset: the one in this process, if there is one."`
+	RegistryUser     string   `kafka:"gateway.registry.user" doc:"The user with whose password the gateway asks the registry."`
+	RegistryPassword string   `kafka:"gateway.registry.password" doc:"The password of that user."`
+	RegistryToken    string   `kafka:"gateway.registry.bearer.secret" doc:"The bearer token with which the gateway asks the registry, instead of a user."`
+
+	// RegistryTransport carries requests to the registry in this process. It counts only where RegistryURLs are unset.
+	RegistryTransport http.RoundTripper `kafka:"-"`
 
 	// Version is told to the broker as the version of the client.
 	Version string `kafka:"-"`
@@ -73,6 +82,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Linger >= c.DeliveryTimeout {
 		errs = append(errs, errors.New("gateway.linger.ms must be less than gateway.delivery.timeout.ms"))
+	}
+	if c.RegistryUser != "" && c.RegistryToken != "" {
+		errs = append(errs, errors.New("gateway.registry.user and gateway.registry.bearer.secret are both set"))
 	}
 	if c.Principal == "" {
 		errs = append(errs, errors.New("gateway.principal must not be empty"))

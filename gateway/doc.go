@@ -5,6 +5,7 @@
 // The verbs are Produce (produce.go, batch.go), Read (read.go), Open for a Reader (reader.go, fetcher.go, position.go,
 // cursor.go) and the administration of topics (admin.go). Two doors stand on them: the gRPC services (grpc.go and the
 // files whose names begin so) and the HTTP handlers of package rest. clients.go is the pool of Kafka clients.
+// schema.go encodes and decodes keys and values by schemas of a registry, through package serde.
 // failure.go holds the one table from Kafka errors to gRPC codes and HTTP statuses. Start reading at gateway.go.
 //
 // # Invariants
@@ -12,9 +13,11 @@
 //   - Every call acts for one principal, and what it sends to the broker goes through a client of that principal only.
 //   - A record is acknowledged by all in-sync replicas before its result is told. The context of one call never fails
 //     the records of another, although both may travel in one batch.
+//   - A record that does not fit its schema fails alone; what can't be decoded comes back as bytes, with the reason. What
+//     names no schema never waits for a registry.
 //   - No state outlives a call: a read ends with a cursor that any gateway of the cluster takes.
-//   - Memory is bounded: requests in flight by a budget, reads by the bytes of one fetch, waiting reads and streams by
-//     number, clients by number.
+//   - Memory is bounded: requests in flight by a budget, reads by the bytes of one fetch and of what is decoded of it,
+//     waiting reads and streams by number, clients by number.
 //
 // # Goroutines
 //

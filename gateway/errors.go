@@ -21,6 +21,8 @@ var (
 	ErrClosed = errors.New("the gateway is shutting down")
 	// ErrOutcomeUnknown says that records were not acknowledged in time: they may have been written, or may yet be.
 	ErrOutcomeUnknown = errors.New("not acknowledged in time; the record may have been written")
+	// ErrNoRegistry says that something was to be encoded by a schema, and the gateway has no registry.
+	ErrNoRegistry = errors.New("this gateway has no schema registry: set gateway.registry.url")
 )
 
 // InvalidError says what is wrong with a request.

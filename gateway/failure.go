@@ -182,6 +182,7 @@ func (f *Failure) isKafka(k *kerr.Error, err error) {
 // isOurs tells the conditions that have no Kafka code.
 func (f *Failure) isOurs(err error) {
 	switch {
+	case f.isRegistrys(err):
 	case errors.Is(err, ErrTooLarge):
 		f.is(class{codes.ResourceExhausted, http.StatusRequestEntityTooLarge, 0}, "REQUEST_TOO_LARGE")
 	case errors.Is(err, ErrOverloaded):

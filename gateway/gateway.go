@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+
+	"moldau/registry/serde"
 )
 
 // DialFunc opens a connection to the broker at addr (host:port) on behalf of principal. Gateways in the broker's own
@@ -23,6 +25,7 @@ type Gateway struct {
 	budget  budget
 	cursors *cursorSigner
 	server  *grpc.Server
+	serde   *serde.Serde // nil without a registry
 
 	decompressor decompressor
 
@@ -45,6 +48,10 @@ func New(cfg Config, dial DialFunc, logger *slog.Logger, reg prometheus.Register
 		var d net.Dialer
 		dial = func(ctx context.Context, _, addr string) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) }
 	}
+	schemas, err := newSerde(&cfg)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: gateway.registry.url: %w", err)
+	}
 	m := newMetrics(reg)
 	g := &Gateway{
 		cfg:     cfg,
@@ -53,6 +60,7 @@ func New(cfg Config, dial DialFunc, logger *slog.Logger, reg prometheus.Register
 		clients: newClients(cfg, dial, logger, m),
 		budget:  budget{limit: cfg.MaxInflightBytes, used: m.inflight},
 		cursors: newCursorSigner(cfg.CursorSecret),
+		serde:   schemas,
 
 		decompressor: newDecompressor(),
 	}
@@ -96,5 +104,8 @@ func (g *Gateway) Close(ctx context.Context) error {
 		<-stopped
 	}
 	g.clients.close()
+	if g.serde != nil {
+		g.serde.Close()
+	}
 	return err
 }

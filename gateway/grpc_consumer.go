@@ -51,7 +51,7 @@ func (s *consumerService) Read(ctx context.Context, q *datav1.ReadRequest) (*dat
 	if err != nil {
 		return nil, err
 	}
-	return &datav1.ReadResponse{Records: toProtos(records, q.GetKeyFormat(), q.GetValueFormat()), Cursor: cursor}, nil
+	return &datav1.ReadResponse{Records: s.g.toProtos(ctx, records, q.GetKeyFormat(), q.GetValueFormat()), Cursor: cursor}, nil
 }
 
 // Tail implements the service.
@@ -80,7 +80,7 @@ func (s *consumerService) Tail(q *datav1.TailRequest, ss grpc.ServerStreamingSer
 		if len(records) == 0 {
 			continue
 		}
-		resp := &datav1.TailResponse{Records: toProtos(records, q.GetKeyFormat(), q.GetValueFormat()), Cursor: r.Cursor()}
+		resp := &datav1.TailResponse{Records: s.g.toProtos(ctx, records, q.GetKeyFormat(), q.GetValueFormat()), Cursor: r.Cursor()}
 		if err := ss.Send(resp); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,6 +28,12 @@ func (b *Batch) fromProto(records []*datav1.Record) (size int64, err error) {
 			size += int64(len(h.Key) + len(h.Value))
 		}
 		b.Records = append(b.Records, r)
+		if s := rec.GetKey().GetSchema(); s != nil {
+			b.EncodeKey(i, schemaOf(s.GetSchema()))
+		}
+		if s := rec.GetValue().GetSchema(); s != nil {
+			b.EncodeValue(i, schemaOf(s.GetSchema()))
+		}
 	}
 	return size, nil
 }
@@ -55,6 +62,9 @@ func recordOf(rec *datav1.Record) (r kgo.Record, field string, err error) {
 	}
 	for j, h := range rec.GetHeaders() {
 		value, err := payloadBytes(h.GetValue())
+		if err == nil && h.GetValue().GetSchema() != nil {
+			err = errors.New("headers have no schema")
+		}
 		if err != nil {
 			return r, fmt.Sprintf("headers[%d].value", j), err
 		}
@@ -63,7 +73,8 @@ func recordOf(rec *datav1.Record) (r kgo.Record, field string, err error) {
 	return r, "", nil
 }
 
-// payloadBytes returns the bytes of a payload: nil for null, never nil for one that is empty.
+// payloadBytes returns the bytes of a payload: nil for null, never nil for one that is empty. One with a schema is JSON
+// until it is encoded.
 func payloadBytes(p *datav1.Payload) ([]byte, error) {
 	if p == nil {
 		return nil, nil
@@ -82,6 +93,11 @@ func payloadBytes(p *datav1.Payload) ([]byte, error) {
 			return nil, fmt.Errorf("not JSON: %w", err)
 		}
 		return out, nil
+	case *datav1.Payload_Schema:
+		if len(c.Schema.GetJson()) == 0 {
+			return nil, errors.New("a payload with a schema needs JSON; leave it out for null")
+		}
+		return c.Schema.GetJson(), nil
 	}
 	return nil, errors.New("a payload needs a content; leave it out for null")
 }
@@ -104,16 +120,28 @@ func payload(b []byte, format datav1.PayloadFormat) *datav1.Payload {
 }
 
 // toProtos returns records as they are read. The messages are made many at a time.
-func toProtos(records []*kgo.Record, keys, values datav1.PayloadFormat) []*datav1.ReadRecord {
+func (g *Gateway) toProtos(ctx context.Context, records []*kgo.Record, keys, values datav1.PayloadFormat) []*datav1.ReadRecord {
 	out := make([]*datav1.ReadRecord, len(records))
 	messages := make([]datav1.ReadRecord, len(records))
 	times := make([]timestamppb.Timestamp, len(records))
+	decoding := g.Decode()
 	for i, r := range records {
 		m := &messages[i]
 		m.Partition, m.Offset = r.Partition, r.Offset
 		setTime(&times[i], r.Timestamp)
 		m.Timestamp = &times[i]
-		m.Key, m.Value = payload(r.Key, keys), payload(r.Value, values)
+		if keys == datav1.PayloadFormat_PAYLOAD_FORMAT_SCHEMA && r.Key != nil {
+			d, err := decoding.Key(ctx, r)
+			m.Key, m.KeyDecodeError = decodedPayload(d, r.Key, err)
+		} else {
+			m.Key = payload(r.Key, keys)
+		}
+		if values == datav1.PayloadFormat_PAYLOAD_FORMAT_SCHEMA && r.Value != nil {
+			d, err := decoding.Value(ctx, r)
+			m.Value, m.ValueDecodeError = decodedPayload(d, r.Value, err)
+		} else {
+			m.Value = payload(r.Value, values)
+		}
 		for _, h := range r.Headers {
 			m.Headers = append(m.Headers, &datav1.Header{
 				Key: strings.ToValidUTF8(h.Key, "\ufffd"), Value: payload(h.Value, datav1.PayloadFormat_PAYLOAD_FORMAT_TEXT),

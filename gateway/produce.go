@@ -39,6 +39,14 @@ func (g *Gateway) send(ctx context.Context, principal, topic string, b *Batch) (
 	if err := g.budget.acquire(cost); err != nil {
 		return nil, err
 	}
+	if len(b.encodings) > 0 {
+		g.encode(ctx, topic, b)
+		if err := g.budget.acquire(b.encoded); err != nil {
+			g.budget.release(cost)
+			return nil, err
+		}
+		cost += b.encoded
+	}
 	c, err := g.clients.acquire(principal)
 	if err != nil {
 		g.budget.release(cost)
@@ -87,7 +95,7 @@ func (g *Gateway) settled(c *client, b *Batch) {
 		}
 	}
 	c.release()
-	g.budget.release(int64(len(b.Records)) * recordCost)
+	g.budget.release(int64(len(b.Records))*recordCost + b.encoded)
 }
 
 // outdated tells whether an error says that what is known of the topic is no longer true.

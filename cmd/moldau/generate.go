@@ -14,6 +14,7 @@ import (
 	"moldau/cmd/moldau/internal/node"
 	"moldau/registry/bufpush"
 	registryhttp "moldau/registry/http"
+	"moldau/registry/serde"
 )
 
 func newGenerate(a *app) *cobra.Command {
@@ -38,7 +39,7 @@ func newGenerateDocs(a *app) *cobra.Command {
 				{"cli.md", func(w io.Writer) error { return writeCommands(w, cmd.Root()) }},
 				{"settings.md", node.WriteSettings},
 				{"registry.md", func(w io.Writer) error {
-					return errors.Join(registryhttp.WriteReference(w), bufpush.WriteReference(w))
+					return errors.Join(registryhttp.WriteReference(w), bufpush.WriteReference(w), serde.WriteReference(w))
 				}},
 			} {
 				var b strings.Builder

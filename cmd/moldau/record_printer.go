@@ -12,6 +12,7 @@ import (
 // recordPrinter prints records in a format of kgo's, or as JSON.
 type recordPrinter struct {
 	format *kgo.RecordFormatter // nil for JSON
+	decode *recordDecoder       // nil for none
 	buf    []byte
 }
 
@@ -24,15 +25,19 @@ func newRecordPrinter(layout string) (*recordPrinter, error) {
 }
 
 func (p *recordPrinter) write(w io.Writer, fp *kgo.FetchPartition, r *kgo.Record) error {
-	if p.format != nil {
-		p.buf = p.format.AppendPartitionRecord(p.buf[:0], fp, r)
-	} else {
-		var err error
-		if p.buf, err = appendJSON(p.buf[:0], r); err != nil {
-			return err
-		}
+	var err error
+	switch d := p.decode.record(r); {
+	case p.format != nil:
+		p.buf = p.format.AppendPartitionRecord(p.buf[:0], fp, d.plain(r))
+	case d != nil:
+		p.buf, err = d.appendJSON(p.buf[:0], r)
+	default:
+		p.buf, err = appendJSON(p.buf[:0], r)
 	}
-	_, err := w.Write(p.buf)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(p.buf)
 	return err
 }
 

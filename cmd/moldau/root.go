@@ -64,7 +64,7 @@ time, 4 denied, 5 not found.`,
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%w", err) })
-	root.AddCommand(newServe(a), newTopic(a), newGroup(a), newCluster(a), newDebug(a), newBench(a), newGenerate(a), newVersion(a))
+	root.AddCommand(newServe(a), newTopic(a), newGroup(a), newCluster(a), newRegistry(a), newDebug(a), newBench(a), newGenerate(a), newVersion(a))
 	return root
 }
 

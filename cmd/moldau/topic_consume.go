@@ -25,10 +25,12 @@ type consumeFlags struct {
 	committed bool
 	control   bool
 	rack      string
+	decode    []string
+	registry  registryFlags
 }
 
 func newTopicConsume(a *app) *cobra.Command {
-	f := consumeFlags{}
+	f := consumeFlags{registry: registryFlags{version: a.cluster.Version}}
 	cmd := &cobra.Command{
 		Use:   "consume TOPIC...",
 		Short: "Read records of topics",
@@ -43,10 +45,15 @@ start, and ends. Positions and ranges:
 
 The format is "json" (one object a line) or text with %t topic, %p partition,
 %o offset, %d time, %k key, %v value, %h{%k=%v } headers, upper-case letters for
-lengths, and forms such as %v{hex}, %k{base64}, %d{go#RFC3339#}.`,
+lengths, and forms such as %v{hex}, %k{base64}, %d{go#RFC3339#}.
+
+With --decode, values or keys are turned into JSON by the schemas that they, or
+headers of the record, name. What can't be is printed as it is, said why of, and
+makes the exit code 1 at the end.`,
 		Example: `  moldau topic consume orders
   moldau topic consume orders -o @-1h -f '%d{go#RFC3339#} %k %v\n'
-  moldau topic consume orders -o -1 -n 1 -f json`,
+  moldau topic consume orders -o -1 -n 1 -f json
+  moldau topic consume orders --decode key,value -f json`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeTopics,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.consume(cmd, args, f) },
@@ -56,7 +63,7 @@ lengths, and forms such as %v{hex}, %k{base64}, %d{go#RFC3339#}.`,
 }
 
 func newTopicTail(a *app) *cobra.Command {
-	f := consumeFlags{}
+	f := consumeFlags{registry: registryFlags{version: a.cluster.Version}}
 	cmd := &cobra.Command{
 		Use:   "tail TOPIC...",
 		Short: "Show the last records of topics and follow them",
@@ -82,6 +89,9 @@ func (f *consumeFlags) bind(cmd *cobra.Command, offset, format string) {
 	flags.BoolVar(&f.committed, "read-committed", false, "leave out records of transactions that are open or were aborted")
 	flags.BoolVar(&f.control, "print-control-records", false, "show the markers of transactions too")
 	flags.StringVar(&f.rack, "rack", "", "read from replicas in this rack")
+	flags.StringSliceVar(&f.decode, "decode", nil, "decode by schema: value, key or both")
+	f.registry.bind(flags)
+	must(cmd.RegisterFlagCompletionFunc("decode", cobra.FixedCompletions(partNames, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (a *app) consume(cmd *cobra.Command, args []string, f consumeFlags) error {
@@ -96,6 +106,10 @@ func (a *app) consume(cmd *cobra.Command, args []string, f consumeFlags) error {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	cmd.SetContext(ctx)
+	if print.decode, err = a.recordDecoder(ctx, &f); err != nil {
+		return err
+	}
+	defer print.decode.close()
 	parts, err := a.find(cmd, args, f, where)
 	if err != nil {
 		return err
@@ -105,11 +119,10 @@ func (a *app) consume(cmd *cobra.Command, args []string, f consumeFlags) error {
 	if len(r.parts) == 0 {
 		return nil
 	}
-	err = a.withClient(cmd, r.run, f.options(r.parts)...)
-	if err == nil && ctx.Err() != nil && cmd.Context() == ctx {
-		return nil // interrupted: that is how a tail ends
+	if err := a.withClient(cmd, r.run, f.options(r.parts)...); err != nil {
+		return err
 	}
-	return err
+	return print.decode.verdict() // also when interrupted: that is how a tail ends
 }
 
 // find looks the topics up and turns the range into offsets.

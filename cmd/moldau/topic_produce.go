@@ -30,10 +30,13 @@ type produceFlags struct {
 	acks        string
 	tombstone   bool
 	linger      time.Duration
+	encode      []string
+	encoding    encodeFlags
+	registry    registryFlags
 }
 
 func newTopicProduce(a *app) *cobra.Command {
-	var f produceFlags
+	f := produceFlags{registry: registryFlags{version: a.cluster.Version}, encoding: encodeFlags{key: schemaChoice{prefix: "key-"}}}
 	cmd := &cobra.Command{
 		Use:   "produce TOPIC",
 		Short: "Write records to a topic, one for each line by default",
@@ -46,10 +49,17 @@ The format says how records are cut out of the input:
   %k\t%h{%k=%v}\t%v\n, %V{big32}%v, %v{json}, %v{base64}\n, ...
 
 %t topic, %k key, %v value, %h{...} headers, %p partition, %d time in ms; an
-upper-case letter is the length of what its lower-case one reads.`,
+upper-case letter is the length of what its lower-case one reads.
+
+With --encode, or a flag that names a schema, values or keys are JSON and are
+encoded by a schema of the registry: that of --schema or --schema-file, or the
+latest of the topic's subject. For Avro it is Avro's JSON encoding; a value of a
+union may leave out the name of its branch where it fits one only.`,
 		Example: `  echo hello | moldau topic produce greetings -k world
   moldau topic produce access --file access.log
-  moldau topic produce orders -f '%k:%v\n' -z zstd < orders.txt`,
+  moldau topic produce orders -f '%k:%v\n' -z zstd < orders.txt
+  echo '{"id":1}' | moldau topic produce orders --encode value
+  moldau topic produce orders --schema-file order.proto --register --message shop.Order < orders.ndjson`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,7 +72,13 @@ upper-case letter is the length of what its lower-case one reads.`,
 				return err
 			}
 			defer closeInput()
-			return a.withClient(cmd, func(ctx context.Context, cl *kgo.Client) error { return a.produce(ctx, cl, args[0], in, &f, cmd) }, opts...)
+			encode, err := a.recordEncoder(cmd, args[0], &f)
+			if err != nil {
+				return err
+			}
+			return a.withClient(cmd, func(ctx context.Context, cl *kgo.Client) error {
+				return a.produce(ctx, cl, args[0], in, &f, encode, cmd)
+			}, opts...)
 		},
 	}
 	flags := cmd.Flags()
@@ -77,6 +93,14 @@ upper-case letter is the length of what its lower-case one reads.`,
 	flags.StringVar(&f.acks, "acks", "all", "which replicas must have the records: all, 1 (the leader), 0 (nobody)")
 	flags.BoolVarP(&f.tombstone, "tombstone", "Z", false, "an empty value is null: on a compacted topic it deletes the key")
 	flags.DurationVar(&f.linger, "linger", 0, "how long a record may wait for others to share its batch")
+	flags.StringSliceVar(&f.encode, "encode", nil, "encode by schema: value, key or both")
+	f.encoding.bind(cmd)
+	f.encoding.key.bind(cmd, "keys")
+	flags.BoolVar(&f.encoding.header, "schema-header", false, "name the schema in a record header by its GUID instead of in front of the payload by its id")
+	f.registry.bind(flags)
+	must(cmd.RegisterFlagCompletionFunc("encode", cobra.FixedCompletions(partNames, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("schema", f.registry.completeSubject(false)))
+	must(cmd.RegisterFlagCompletionFunc("key-schema", f.registry.completeSubject(false)))
 	must(cmd.RegisterFlagCompletionFunc("compression", cobra.FixedCompletions(codecNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("acks", cobra.FixedCompletions([]string{"all", "1", "0"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -201,7 +225,7 @@ func (d *delivery) failed() error {
 }
 
 // produce reads records until the input ends, one fails, or ctx ends.
-func (a *app) produce(ctx context.Context, cl *kgo.Client, topic string, in io.Reader, f *produceFlags, cmd *cobra.Command) error {
+func (a *app) produce(ctx context.Context, cl *kgo.Client, topic string, in io.Reader, f *produceFlags, encode *recordEncoder, cmd *cobra.Command) error {
 	if strings.HasSuffix(f.format, `\n`) {
 		in = &lastLine{in: in}
 	}
@@ -229,6 +253,9 @@ func (a *app) produce(ctx context.Context, cl *kgo.Client, topic string, in io.R
 			return fmt.Errorf("record %d of the input: %w", d.count()+cl.BufferedProduceRecords()+1, err)
 		}
 		f.complete(r, topic, headers, cmd.Flags().Changed("key"))
+		if err := encode.apply(r); err != nil {
+			return fmt.Errorf("record %d of the input: %w", d.count()+cl.BufferedProduceRecords()+1, err)
+		}
 		cl.Produce(ctx, r, d.done)
 	}
 	if err := cl.Flush(ctx); err != nil {

@@ -9,5 +9,5 @@
 //	GET  /openapi.json                                      openapi.go
 //
 // Start reading at handler.go. records_body.go reads the body of a produce request over json_scan.go and json_walk.go;
-// encode.go writes records. Every error leaves through failure.go. Handlers start no goroutines.
+// encode.go writes records; schema.go holds what both have to do with schemas of the registry. Every error leaves through failure.go. Handlers start no goroutines.
 package rest

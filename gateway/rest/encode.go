@@ -19,26 +19,38 @@ const (
 	formatJSON                    // JSON, else base64
 	formatText                    // text, else base64
 	formatBase64
+	formatSchema // by its schema, else base64
 )
 
 // valueFormats are the names of the formats in queries.
 var valueFormats = map[string]valueFormat{
 	"auto": formatAuto, "json": formatJSON, "text": formatText, "base64": formatBase64,
+	"schema": formatSchema,
 }
 
 // appendRecord appends a record as a JSON object. A value that does not have the format which was asked for is written
 // in base64; no value makes a read fail.
 func appendRecord(dst []byte, r *kgo.Record, format valueFormat) []byte {
+	dst = appendPosition(dst, r)
+	dst = appendText(dst, "key", r.Key)
+	dst = append(dst, ',')
+	dst = appendValue(dst, r.Value, format)
+	return appendHeaders(dst, r)
+}
+
+// appendPosition appends what a record begins with, up to the comma in front of its key.
+func appendPosition(dst []byte, r *kgo.Record) []byte {
 	dst = append(dst, `{"partition":`...)
 	dst = strconv.AppendInt(dst, int64(r.Partition), 10)
 	dst = append(dst, `,"offset":"`...)
 	dst = strconv.AppendInt(dst, r.Offset, 10)
 	dst = append(dst, `","timestamp":`...)
 	dst = appendTime(dst, r.Timestamp)
-	dst = append(dst, ',')
-	dst = appendText(dst, "key", r.Key)
-	dst = append(dst, ',')
-	dst = appendValue(dst, r.Value, format)
+	return append(dst, ',')
+}
+
+// appendHeaders appends what a record ends with, from the comma behind its value on.
+func appendHeaders(dst []byte, r *kgo.Record) []byte {
 	dst = append(dst, `,"headers":[`...)
 	for i, h := range r.Headers {
 		if i > 0 {
@@ -68,9 +80,15 @@ func appendValue(dst, b []byte, format valueFormat) []byte {
 		dst = jsontext.AppendString(dst, b)
 		return append(dst, `,"value_format":"text"`...)
 	}
-	dst = append(dst, `"value_base64":"`...)
+	return append(appendBase64(dst, "value", b), `,"value_format":"base64"`...)
+}
+
+// appendBase64 appends a member with _base64 behind its name.
+func appendBase64(dst []byte, name string, b []byte) []byte {
+	dst = append(append(dst, '"'), name...)
+	dst = append(dst, `_base64":"`...)
 	dst = base64.StdEncoding.AppendEncode(dst, b)
-	return append(dst, `","value_format":"base64"`...)
+	return append(dst, '"')
 }
 
 // appendText appends a member as text, or with _base64 behind its name in base64; null for nil.

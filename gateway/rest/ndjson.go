@@ -27,8 +27,9 @@ func (h *handler) readLines(w http.ResponseWriter, r *http.Request, q *readQuery
 	s := begin(w, ndjsonType)
 	defer s.end()
 	for {
+		q.piece(h.gw)
 		for _, rec := range records {
-			s.buf = append(appendRecord(s.buf, rec, q.format), '\n')
+			s.buf = append(q.appendRecord(r.Context(), s.buf, rec), '\n')
 		}
 		left -= len(records)
 		if len(records) == 0 || left == 0 {

@@ -18,6 +18,9 @@ type readQuery struct {
 	limit   int  // 0 if none is given
 	wait    time.Duration
 	format  valueFormat
+	decode  bool // the key by its schema
+
+	decoding *gateway.Decoding // of the piece at hand, where something is to be decoded
 }
 
 func badQuery(name, message string) error {
@@ -83,11 +86,16 @@ func (q *readQuery) set(name, value string) (err error) {
 	case "value":
 		format, ok := valueFormats[value]
 		if !ok {
-			return badQuery(name, "must be auto, json, text or base64")
+			return badQuery(name, "must be auto, json, text, base64 or schema")
 		}
 		q.format = format
+	case "key":
+		if value != "text" && value != "schema" {
+			return badQuery(name, "must be text or schema")
+		}
+		q.decode = value == "schema"
 	default:
-		return badQuery(name, "unknown parameter; there are from, cursor, partition, limit, wait and value")
+		return badQuery(name, "unknown parameter; there are from, cursor, partition, limit, wait, key and value")
 	}
 	return nil
 }

@@ -54,11 +54,12 @@ func (h *handler) readOnce(w http.ResponseWriter, r *http.Request, q *readQuery)
 	}
 	out := make([]byte, 0, 512+len(records)*256)
 	out = append(out, `{"records":[`...)
+	q.piece(h.gw)
 	for i, rec := range records {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = appendRecord(out, rec, q.format)
+		out = q.appendRecord(r.Context(), out, rec)
 	}
 	out = append(out, `],"cursor":"`...)
 	out = reader.AppendCursor(out)

@@ -11,6 +11,7 @@ import (
 
 	"moldau/gateway"
 	"moldau/internal/jsontext"
+	"moldau/registry/serde"
 )
 
 // recordsBody reads the body of a produce request:
@@ -19,13 +20,17 @@ import (
 //
 // A JSON string as key or value is stored as its text, any other JSON compactly and with every digit, key_base64 and
 // value_base64 as bytes, null or absence as null. Keys and values alias the body, which is changed in place where a
-// string has escapes or a document has white space; only base64 is copied. Nothing else is accepted.
+// string has escapes or a document has white space; only base64 is copied. Beside records there may be key_schema and
+// value_schema (schema.go), by which keys and values, which are JSON then, are encoded later. Nothing else is accepted.
 type recordsBody struct {
 	jsontext.Scanner
 	batch *gateway.Batch
 	max   int   // records
 	fixed int32 // the partition of the path, AnyPartition without one
 	arena []byte
+
+	ahead                  bool       // the schemas were looked for
+	keySchema, valueSchema *serde.Ref // nil for none
 
 	record int // index of the record at hand, -1 outside of any
 	header int // index of the header at hand, -1 outside of any
@@ -48,7 +53,10 @@ func parseRecords(body []byte, batch *gateway.Batch, maxRecords int, partition i
 	p := &recordsBody{
 		Scanner: jsontext.Scanner{Data: body}, batch: batch, max: maxRecords, fixed: partition, record: -1, header: -1,
 	}
-	err := p.top()
+	err := p.schemas()
+	if err == nil {
+		err = p.top()
+	}
 	if err == nil || errors.Is(err, gateway.ErrTooLarge) {
 		return err
 	}
@@ -79,16 +87,31 @@ func (p *recordsBody) path() string {
 }
 
 func (p *recordsBody) top() error {
-	seen := false
+	seen, records := 0, false
 	err := p.object(func(name []byte) error {
-		if string(name) != "records" {
-			return errors.New("unknown field; the body has only records")
+		bit := 0
+		switch string(name) {
+		case "records":
+			if records {
+				return errors.New("given twice")
+			}
+			records = true
+			return p.list(&p.record, p.one)
+		case keySchemaName:
+			bit = hasKey
+		case valueSchemaName:
+			bit = hasValue
+		default:
+			return errors.New("unknown field; the body has records, key_schema and value_schema")
 		}
-		if seen {
-			return errors.New("given twice")
+		if err := once(&seen, bit, 0); err != nil {
+			return err
 		}
-		seen = true
-		return p.list(&p.record, p.one)
+		if !p.ahead {
+			return errors.New("its name must be written without escapes")
+		}
+		_, err := p.SkipValue() // read before
+		return err
 	})
 	if err != nil {
 		return err
@@ -96,7 +119,7 @@ func (p *recordsBody) top() error {
 	if p.Space() != 0 || p.Pos < len(p.Data) {
 		return p.Unexpected("the end")
 	}
-	if !seen || len(p.batch.Records) == 0 {
+	if !records || len(p.batch.Records) == 0 {
 		p.field = "records"
 		return errors.New("there must be at least one record")
 	}
@@ -207,24 +230,25 @@ func (p *recordsBody) one() error {
 		return fmt.Errorf("%w: more than %d records", gateway.ErrTooLarge, p.max)
 	}
 	p.batch.Records = append(p.batch.Records, kgo.Record{Partition: p.fixed})
-	r := &p.batch.Records[len(p.batch.Records)-1]
+	at := len(p.batch.Records) - 1
+	r := &p.batch.Records[at]
 	seen := 0
-	return p.object(func(name []byte) error {
+	err := p.object(func(name []byte) error {
 		bit, excludes := 0, 0
 		var read func() error
 		switch string(name) {
 		case "key":
 			bit, excludes = hasKey, hasKeyBase64
-			read = func() (err error) { r.Key, err = p.payload(); return err }
+			read = func() (err error) { r.Key, err = p.keyOrValue(p.keySchema); return err }
 		case "key_base64":
 			bit, excludes = hasKeyBase64, hasKey
-			read = func() (err error) { r.Key, err = p.base64(); return err }
+			read = func() (err error) { r.Key, err = p.unencoded(p.keySchema); return err }
 		case "value":
 			bit, excludes = hasValue, hasValueBase64
-			read = func() (err error) { r.Value, err = p.payload(); return err }
+			read = func() (err error) { r.Value, err = p.keyOrValue(p.valueSchema); return err }
 		case "value_base64":
 			bit, excludes = hasValueBase64, hasValue
-			read = func() (err error) { r.Value, err = p.base64(); return err }
+			read = func() (err error) { r.Value, err = p.unencoded(p.valueSchema); return err }
 		case "headers":
 			bit = hasHeaders
 			read = func() error { return p.list(&p.header, func() error { return p.oneHeader(r) }) }
@@ -242,6 +266,13 @@ func (p *recordsBody) one() error {
 		}
 		return read()
 	})
+	if p.keySchema != nil && r.Key != nil {
+		p.batch.EncodeKey(at, p.keySchema)
+	}
+	if p.valueSchema != nil && r.Value != nil {
+		p.batch.EncodeValue(at, p.valueSchema)
+	}
+	return err
 }
 
 // once notes a member in seen and refuses it when it, or its other form, was there.
@@ -319,6 +350,11 @@ func (p *recordsBody) payload() ([]byte, error) {
 	case 'n':
 		return nil, p.SkipLiteral("null")
 	}
+	return p.document()
+}
+
+// document reads JSON of any kind as it is, but without white space between its tokens.
+func (p *recordsBody) document() ([]byte, error) {
 	start := p.Pos
 	spaced, err := p.SkipValue()
 	if err != nil {

@@ -130,14 +130,14 @@ type oracle struct {
 	} `json:"headers"`
 }
 
-func (o *oracle) payload(t *testing.T, raw json.RawMessage, b64 []byte) []byte {
+func (o *oracle) payload(t *testing.T, raw json.RawMessage, b64 []byte, schema json.RawMessage) []byte {
 	t.Helper()
-	switch {
+	switch bySchema := len(schema) > 0 && string(schema) != "null"; {
 	case b64 != nil:
 		return b64
 	case len(raw) == 0 || string(raw) == "null":
 		return nil
-	case raw[0] == '"':
+	case raw[0] == '"' && !bySchema:
 		var s string
 		if err := json.Unmarshal(raw, &s); err != nil {
 			t.Fatal(err)
@@ -157,6 +157,8 @@ func FuzzParseRecords(f *testing.F) {
 		`{"records":[{"key":"k1","value":{"id": 1.10},"headers":[{"key":"h","value":"v"},{"key":"b","value_base64":"AP8="}],"partition":0,"timestamp":"2026-01-02T03:04:05.678Z"}]}`,
 		`{"records":[{"value":"a\u00e9\n\ud83d\ude00"},{"value":[1, 2 , {"a" : null}]},{"key_base64":"","value":null}]}`,
 		`{"records":[{"headers":null,"partition":null,"timestamp":null}, {} ]}`,
+		`{"key_schema":{"id":1},"records":[{"key":"a\u00e9","value":"b"},{"key":null,"value":[1, 2]}],"value_schema":null}`,
+		`{"rec\u006frds":[{"key":"a","value":"b\n"},{"value":{"a" : 1}}],"value\u005fschema":{"subject":"s","version":"latest"},"key_schema":null}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -170,7 +172,9 @@ func FuzzParseRecords(f *testing.F) {
 			return
 		}
 		var want struct {
-			Records []oracle `json:"records"`
+			Records     []oracle        `json:"records"`
+			KeySchema   json.RawMessage `json:"key_schema"`
+			ValueSchema json.RawMessage `json:"value_schema"`
 		}
 		if err := json.Unmarshal(in, &want); err != nil {
 			t.Fatalf("%q is taken, but: %v", in, err)
@@ -185,13 +189,13 @@ func FuzzParseRecords(f *testing.F) {
 					t.Fatalf("%q: record %d: %s %q, want %q", in, i, what, got, want)
 				}
 			}
-			same("key", r.Key, o.payload(t, o.Key, o.KeyBase64))
-			same("value", r.Value, o.payload(t, o.Value, o.ValueBase64))
+			same("key", r.Key, o.payload(t, o.Key, o.KeyBase64, want.KeySchema))
+			same("value", r.Value, o.payload(t, o.Value, o.ValueBase64, want.ValueSchema))
 			if len(r.Headers) != len(o.Headers) {
 				t.Fatalf("%q: %d headers, want %d", in, len(r.Headers), len(o.Headers))
 			}
 			for j := range r.Headers {
-				same("header", r.Headers[j].Value, o.payload(t, o.Headers[j].Value, o.Headers[j].ValueBase64))
+				same("header", r.Headers[j].Value, o.payload(t, o.Headers[j].Value, o.Headers[j].ValueBase64, nil))
 				if r.Headers[j].Key != o.Headers[j].Key {
 					t.Fatalf("%q: header %q, want %q", in, r.Headers[j].Key, o.Headers[j].Key)
 				}

@@ -47,6 +47,7 @@ func (h *handler) tail(w http.ResponseWriter, r *http.Request, q *readQuery) str
 		if err != nil {
 			return s.lastEvent(r, err)
 		}
+		q.piece(h.gw)
 		for i, rec := range records {
 			if every || i == len(records)-1 {
 				s.buf = append(s.buf, "id: "...)
@@ -54,7 +55,7 @@ func (h *handler) tail(w http.ResponseWriter, r *http.Request, q *readQuery) str
 				s.buf = append(s.buf, '\n')
 			}
 			s.buf = append(s.buf, "data: "...)
-			s.buf = appendRecord(s.buf, rec, q.format)
+			s.buf = q.appendRecord(r.Context(), s.buf, rec)
 			s.buf = append(s.buf, "\n\n"...)
 		}
 		if len(records) == 0 {

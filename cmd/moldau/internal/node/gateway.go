@@ -24,6 +24,7 @@ func (p *process) startGateway(edge *kafka.Server, api *door) error {
 	p.health.Set("gateway", notStarted)
 	cfg := p.settings.gateway
 	cfg.Version = p.opts.Version
+	cfg.RegistryTransport = p.schemas
 	var dial gateway.DialFunc
 	if edge != nil && len(cfg.BootstrapServers) == 0 {
 		dial = p.dialer(edge)

@@ -68,6 +68,7 @@ func (p *process) startRegistry(edge *kafka.Server) error {
 		rest: registryhttp.New(r, log, p.registry), buf: bufpush.New(r, log, p.registry), tokens: known,
 		certFile: cfg.TLSCertFile, keyFile: cfg.TLSKeyFile,
 	}
+	p.schemas = registryTransport{d.guarded()}
 	return p.serveRegistry(d, log)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type process struct {
 	level    *slog.LevelVar // the level that log obeys
 	registry *prometheus.Registry
 	health   *telemetry.Health
+	schemas  http.RoundTripper // reaches the registry of this process; nil without one
 	bound    []bound
 	closers  []closer
 	failed   chan error // a door that stopped serving by itself; buffered for all of them

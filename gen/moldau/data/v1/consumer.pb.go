@@ -38,6 +38,8 @@ const (
 	PayloadFormat_PAYLOAD_FORMAT_JSON PayloadFormat = 3
 	// As JSON, else as text, else as bytes.
 	PayloadFormat_PAYLOAD_FORMAT_AUTO PayloadFormat = 4
+	// By the schema that the payload, or a header of the record, names. Needs a registry.
+	PayloadFormat_PAYLOAD_FORMAT_SCHEMA PayloadFormat = 5
 )
 
 // Enum value maps for PayloadFormat.
@@ -48,6 +50,7 @@ var (
 		2: "PAYLOAD_FORMAT_TEXT",
 		3: "PAYLOAD_FORMAT_JSON",
 		4: "PAYLOAD_FORMAT_AUTO",
+		5: "PAYLOAD_FORMAT_SCHEMA",
 	}
 	PayloadFormat_value = map[string]int32{
 		"PAYLOAD_FORMAT_UNSPECIFIED": 0,
@@ -55,6 +58,7 @@ var (
 		"PAYLOAD_FORMAT_TEXT":        2,
 		"PAYLOAD_FORMAT_JSON":        3,
 		"PAYLOAD_FORMAT_AUTO":        4,
+		"PAYLOAD_FORMAT_SCHEMA":      5,
 	}
 )
 
@@ -554,13 +558,14 @@ const file_moldau_data_v1_consumer_proto_rawDesc = "" +
 	"_partition\"\\\n" +
 	"\fTailResponse\x124\n" +
 	"\arecords\x18\x01 \x03(\v2\x1a.moldau.data.v1.ReadRecordR\arecords\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor*\x92\x01\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor*\xad\x01\n" +
 	"\rPayloadFormat\x12\x1e\n" +
 	"\x1aPAYLOAD_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12PAYLOAD_FORMAT_RAW\x10\x01\x12\x17\n" +
 	"\x13PAYLOAD_FORMAT_TEXT\x10\x02\x12\x17\n" +
 	"\x13PAYLOAD_FORMAT_JSON\x10\x03\x12\x17\n" +
-	"\x13PAYLOAD_FORMAT_AUTO\x10\x042\x99\x01\n" +
+	"\x13PAYLOAD_FORMAT_AUTO\x10\x04\x12\x19\n" +
+	"\x15PAYLOAD_FORMAT_SCHEMA\x10\x052\x99\x01\n" +
 	"\x0fConsumerService\x12A\n" +
 	"\x04Read\x12\x1b.moldau.data.v1.ReadRequest\x1a\x1c.moldau.data.v1.ReadResponse\x12C\n" +
 	"\x04Tail\x12\x1b.moldau.data.v1.TailRequest\x1a\x1c.moldau.data.v1.TailResponse0\x01B\"Z moldau/gen/moldau/data/v1;datav1b\x06proto3"

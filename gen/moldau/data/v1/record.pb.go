@@ -22,6 +22,116 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// SubjectStrategy is how a subject is made of the topic.
+type SubjectStrategy int32
+
+const (
+	// As SUBJECT_STRATEGY_TOPIC.
+	SubjectStrategy_SUBJECT_STRATEGY_UNSPECIFIED SubjectStrategy = 0
+	// The topic with -key or -value behind it.
+	SubjectStrategy_SUBJECT_STRATEGY_TOPIC SubjectStrategy = 1
+	// The full name of what the schema describes.
+	SubjectStrategy_SUBJECT_STRATEGY_RECORD SubjectStrategy = 2
+	// The topic, a hyphen, and the full name.
+	SubjectStrategy_SUBJECT_STRATEGY_TOPIC_RECORD SubjectStrategy = 3
+)
+
+// Enum value maps for SubjectStrategy.
+var (
+	SubjectStrategy_name = map[int32]string{
+		0: "SUBJECT_STRATEGY_UNSPECIFIED",
+		1: "SUBJECT_STRATEGY_TOPIC",
+		2: "SUBJECT_STRATEGY_RECORD",
+		3: "SUBJECT_STRATEGY_TOPIC_RECORD",
+	}
+	SubjectStrategy_value = map[string]int32{
+		"SUBJECT_STRATEGY_UNSPECIFIED":  0,
+		"SUBJECT_STRATEGY_TOPIC":        1,
+		"SUBJECT_STRATEGY_RECORD":       2,
+		"SUBJECT_STRATEGY_TOPIC_RECORD": 3,
+	}
+)
+
+func (x SubjectStrategy) Enum() *SubjectStrategy {
+	p := new(SubjectStrategy)
+	*p = x
+	return p
+}
+
+func (x SubjectStrategy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SubjectStrategy) Descriptor() protoreflect.EnumDescriptor {
+	return file_moldau_data_v1_record_proto_enumTypes[0].Descriptor()
+}
+
+func (SubjectStrategy) Type() protoreflect.EnumType {
+	return &file_moldau_data_v1_record_proto_enumTypes[0]
+}
+
+func (x SubjectStrategy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SubjectStrategy.Descriptor instead.
+func (SubjectStrategy) EnumDescriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{0}
+}
+
+// SchemaFraming is where the schema of a payload is told.
+type SchemaFraming int32
+
+const (
+	// As SCHEMA_FRAMING_PREFIX.
+	SchemaFraming_SCHEMA_FRAMING_UNSPECIFIED SchemaFraming = 0
+	// The payload begins with the id.
+	SchemaFraming_SCHEMA_FRAMING_PREFIX SchemaFraming = 1
+	// A record header, __key_schema_id or __value_schema_id, holds the GUID.
+	SchemaFraming_SCHEMA_FRAMING_HEADER SchemaFraming = 2
+)
+
+// Enum value maps for SchemaFraming.
+var (
+	SchemaFraming_name = map[int32]string{
+		0: "SCHEMA_FRAMING_UNSPECIFIED",
+		1: "SCHEMA_FRAMING_PREFIX",
+		2: "SCHEMA_FRAMING_HEADER",
+	}
+	SchemaFraming_value = map[string]int32{
+		"SCHEMA_FRAMING_UNSPECIFIED": 0,
+		"SCHEMA_FRAMING_PREFIX":      1,
+		"SCHEMA_FRAMING_HEADER":      2,
+	}
+)
+
+func (x SchemaFraming) Enum() *SchemaFraming {
+	p := new(SchemaFraming)
+	*p = x
+	return p
+}
+
+func (x SchemaFraming) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SchemaFraming) Descriptor() protoreflect.EnumDescriptor {
+	return file_moldau_data_v1_record_proto_enumTypes[1].Descriptor()
+}
+
+func (SchemaFraming) Type() protoreflect.EnumType {
+	return &file_moldau_data_v1_record_proto_enumTypes[1]
+}
+
+func (x SchemaFraming) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SchemaFraming.Descriptor instead.
+func (SchemaFraming) EnumDescriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{1}
+}
+
 // Payload is the key or the value of a record, or the value of a header. An absent Payload is null, a present one with
 // empty content is empty: a record without a value is a tombstone in a compacted topic.
 type Payload struct {
@@ -33,6 +143,7 @@ type Payload struct {
 	//	*Payload_Raw
 	//	*Payload_Text
 	//	*Payload_Json
+	//	*Payload_Schema
 	Content       isPayload_Content `protobuf_oneof:"content"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -102,6 +213,15 @@ func (x *Payload) GetJson() []byte {
 	return nil
 }
 
+func (x *Payload) GetSchema() *SchemaValue {
+	if x != nil {
+		if x, ok := x.Content.(*Payload_Schema); ok {
+			return x.Schema
+		}
+	}
+	return nil
+}
+
 type isPayload_Content interface {
 	isPayload_Content()
 }
@@ -122,11 +242,424 @@ type Payload_Json struct {
 	Json []byte `protobuf:"bytes,3,opt,name=json,proto3,oneof"`
 }
 
+type Payload_Schema struct {
+	// A JSON value that is stored in the form of a registered schema. On reading, what such a payload holds.
+	Schema *SchemaValue `protobuf:"bytes,4,opt,name=schema,proto3,oneof"`
+}
+
 func (*Payload_Raw) isPayload_Content() {}
 
 func (*Payload_Text) isPayload_Content() {}
 
 func (*Payload_Json) isPayload_Content() {}
+
+func (*Payload_Schema) isPayload_Content() {}
+
+// SchemaValue is a JSON value with the schema in whose form it is stored. Header values have none.
+type SchemaValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schema.
+	Schema *Schema `protobuf:"bytes,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	// The value in UTF-8: for Avro in Avro's own JSON encoding, for Protobuf in the JSON mapping of the language.
+	Json          []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SchemaValue) Reset() {
+	*x = SchemaValue{}
+	mi := &file_moldau_data_v1_record_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SchemaValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SchemaValue) ProtoMessage() {}
+
+func (x *SchemaValue) ProtoReflect() protoreflect.Message {
+	mi := &file_moldau_data_v1_record_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SchemaValue.ProtoReflect.Descriptor instead.
+func (*SchemaValue) Descriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SchemaValue) GetSchema() *Schema {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
+func (x *SchemaValue) GetJson() []byte {
+	if x != nil {
+		return x.Json
+	}
+	return nil
+}
+
+// Schema names a schema of the registry, in one of three ways. With none of them it is the latest version of the topic's
+// subject, whose name ends in -key or -value.
+type Schema struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which schema it is.
+	//
+	// Types that are valid to be assigned to Reference:
+	//
+	//	*Schema_Id
+	//	*Schema_Version
+	//	*Schema_Text
+	Reference isSchema_Reference `protobuf_oneof:"reference"`
+	// The full name of the message that the payload holds, for Protobuf; the first message of the schema when it is empty.
+	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	// How payloads tell their schema.
+	Framing SchemaFraming `protobuf:"varint,5,opt,name=framing,proto3,enum=moldau.data.v1.SchemaFraming" json:"framing,omitempty"`
+	// On reading, the format of the schema: AVRO, PROTOBUF or JSON. Not for writing.
+	Format string `protobuf:"bytes,6,opt,name=format,proto3" json:"format,omitempty"`
+	// On reading, the GUID of the schema where the registry tells it. Not for writing.
+	Guid          string `protobuf:"bytes,7,opt,name=guid,proto3" json:"guid,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Schema) Reset() {
+	*x = Schema{}
+	mi := &file_moldau_data_v1_record_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Schema) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Schema) ProtoMessage() {}
+
+func (x *Schema) ProtoReflect() protoreflect.Message {
+	mi := &file_moldau_data_v1_record_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Schema.ProtoReflect.Descriptor instead.
+func (*Schema) Descriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Schema) GetReference() isSchema_Reference {
+	if x != nil {
+		return x.Reference
+	}
+	return nil
+}
+
+func (x *Schema) GetId() int32 {
+	if x != nil {
+		if x, ok := x.Reference.(*Schema_Id); ok {
+			return x.Id
+		}
+	}
+	return 0
+}
+
+func (x *Schema) GetVersion() *SubjectVersion {
+	if x != nil {
+		if x, ok := x.Reference.(*Schema_Version); ok {
+			return x.Version
+		}
+	}
+	return nil
+}
+
+func (x *Schema) GetText() *SchemaText {
+	if x != nil {
+		if x, ok := x.Reference.(*Schema_Text); ok {
+			return x.Text
+		}
+	}
+	return nil
+}
+
+func (x *Schema) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Schema) GetFraming() SchemaFraming {
+	if x != nil {
+		return x.Framing
+	}
+	return SchemaFraming_SCHEMA_FRAMING_UNSPECIFIED
+}
+
+func (x *Schema) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
+func (x *Schema) GetGuid() string {
+	if x != nil {
+		return x.Guid
+	}
+	return ""
+}
+
+type isSchema_Reference interface {
+	isSchema_Reference()
+}
+
+type Schema_Id struct {
+	// The id that it has in the registry.
+	Id int32 `protobuf:"varint,1,opt,name=id,proto3,oneof"`
+}
+
+type Schema_Version struct {
+	// A version of a subject.
+	Version *SubjectVersion `protobuf:"bytes,2,opt,name=version,proto3,oneof"`
+}
+
+type Schema_Text struct {
+	// Its text, which is looked up in the registry.
+	Text *SchemaText `protobuf:"bytes,3,opt,name=text,proto3,oneof"`
+}
+
+func (*Schema_Id) isSchema_Reference() {}
+
+func (*Schema_Version) isSchema_Reference() {}
+
+func (*Schema_Text) isSchema_Reference() {}
+
+// SubjectVersion is a version of a subject.
+type SubjectVersion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The subject.
+	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The version; the latest when it is 0.
+	Version       int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubjectVersion) Reset() {
+	*x = SubjectVersion{}
+	mi := &file_moldau_data_v1_record_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubjectVersion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubjectVersion) ProtoMessage() {}
+
+func (x *SubjectVersion) ProtoReflect() protoreflect.Message {
+	mi := &file_moldau_data_v1_record_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubjectVersion.ProtoReflect.Descriptor instead.
+func (*SubjectVersion) Descriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SubjectVersion) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *SubjectVersion) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+// SchemaText is a schema by its text.
+type SchemaText struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// AVRO, PROTOBUF or JSON; AVRO when it is empty.
+	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
+	// The text.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// What the text refers to.
+	References []*SchemaReference `protobuf:"bytes,3,rep,name=references,proto3" json:"references,omitempty"`
+	// The subject that it is looked up under; when it is empty, the strategy makes one.
+	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
+	// How a subject is made of the topic.
+	Strategy SubjectStrategy `protobuf:"varint,5,opt,name=strategy,proto3,enum=moldau.data.v1.SubjectStrategy" json:"strategy,omitempty"`
+	// Whether it is registered when the subject does not have it.
+	Register      bool `protobuf:"varint,6,opt,name=register,proto3" json:"register,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SchemaText) Reset() {
+	*x = SchemaText{}
+	mi := &file_moldau_data_v1_record_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SchemaText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SchemaText) ProtoMessage() {}
+
+func (x *SchemaText) ProtoReflect() protoreflect.Message {
+	mi := &file_moldau_data_v1_record_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SchemaText.ProtoReflect.Descriptor instead.
+func (*SchemaText) Descriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *SchemaText) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
+}
+
+func (x *SchemaText) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *SchemaText) GetReferences() []*SchemaReference {
+	if x != nil {
+		return x.References
+	}
+	return nil
+}
+
+func (x *SchemaText) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *SchemaText) GetStrategy() SubjectStrategy {
+	if x != nil {
+		return x.Strategy
+	}
+	return SubjectStrategy_SUBJECT_STRATEGY_UNSPECIFIED
+}
+
+func (x *SchemaText) GetRegister() bool {
+	if x != nil {
+		return x.Register
+	}
+	return false
+}
+
+// SchemaReference is what a schema refers to.
+type SchemaReference struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name in the text: an import path, a full name, a $ref.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The subject that holds it.
+	Subject string `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The version of the subject.
+	Version       int32 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SchemaReference) Reset() {
+	*x = SchemaReference{}
+	mi := &file_moldau_data_v1_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SchemaReference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SchemaReference) ProtoMessage() {}
+
+func (x *SchemaReference) ProtoReflect() protoreflect.Message {
+	mi := &file_moldau_data_v1_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SchemaReference.ProtoReflect.Descriptor instead.
+func (*SchemaReference) Descriptor() ([]byte, []int) {
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SchemaReference) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SchemaReference) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *SchemaReference) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
 
 // Header is one header of a record. Keys may repeat; order is kept.
 type Header struct {
@@ -141,7 +674,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_moldau_data_v1_record_proto_msgTypes[1]
+	mi := &file_moldau_data_v1_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -153,7 +686,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_moldau_data_v1_record_proto_msgTypes[1]
+	mi := &file_moldau_data_v1_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -166,7 +699,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{1}
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Header) GetKey() string {
@@ -202,7 +735,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_moldau_data_v1_record_proto_msgTypes[2]
+	mi := &file_moldau_data_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -214,7 +747,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_moldau_data_v1_record_proto_msgTypes[2]
+	mi := &file_moldau_data_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -227,7 +760,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{2}
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Record) GetKey() *Payload {
@@ -279,14 +812,18 @@ type ReadRecord struct {
 	// The value; absent for null.
 	Value *Payload `protobuf:"bytes,5,opt,name=value,proto3" json:"value,omitempty"`
 	// The headers.
-	Headers       []*Header `protobuf:"bytes,6,rep,name=headers,proto3" json:"headers,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Headers []*Header `protobuf:"bytes,6,rep,name=headers,proto3" json:"headers,omitempty"`
+	// Why the key is raw although it was asked for by its schema; empty otherwise.
+	KeyDecodeError string `protobuf:"bytes,7,opt,name=key_decode_error,json=keyDecodeError,proto3" json:"key_decode_error,omitempty"`
+	// Why the value is raw although it was asked for by its schema; empty otherwise.
+	ValueDecodeError string `protobuf:"bytes,8,opt,name=value_decode_error,json=valueDecodeError,proto3" json:"value_decode_error,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ReadRecord) Reset() {
 	*x = ReadRecord{}
-	mi := &file_moldau_data_v1_record_proto_msgTypes[3]
+	mi := &file_moldau_data_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -298,7 +835,7 @@ func (x *ReadRecord) String() string {
 func (*ReadRecord) ProtoMessage() {}
 
 func (x *ReadRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_moldau_data_v1_record_proto_msgTypes[3]
+	mi := &file_moldau_data_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -311,7 +848,7 @@ func (x *ReadRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRecord.ProtoReflect.Descriptor instead.
 func (*ReadRecord) Descriptor() ([]byte, []int) {
-	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{3}
+	return file_moldau_data_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReadRecord) GetPartition() int32 {
@@ -356,16 +893,60 @@ func (x *ReadRecord) GetHeaders() []*Header {
 	return nil
 }
 
+func (x *ReadRecord) GetKeyDecodeError() string {
+	if x != nil {
+		return x.KeyDecodeError
+	}
+	return ""
+}
+
+func (x *ReadRecord) GetValueDecodeError() string {
+	if x != nil {
+		return x.ValueDecodeError
+	}
+	return ""
+}
+
 var File_moldau_data_v1_record_proto protoreflect.FileDescriptor
 
 const file_moldau_data_v1_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1bmoldau/data/v1/record.proto\x12\x0emoldau.data.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"T\n" +
+	"\x1bmoldau/data/v1/record.proto\x12\x0emoldau.data.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x01\n" +
 	"\aPayload\x12\x12\n" +
 	"\x03raw\x18\x01 \x01(\fH\x00R\x03raw\x12\x14\n" +
 	"\x04text\x18\x02 \x01(\tH\x00R\x04text\x12\x14\n" +
-	"\x04json\x18\x03 \x01(\fH\x00R\x04jsonB\t\n" +
-	"\acontent\"I\n" +
+	"\x04json\x18\x03 \x01(\fH\x00R\x04json\x125\n" +
+	"\x06schema\x18\x04 \x01(\v2\x1b.moldau.data.v1.SchemaValueH\x00R\x06schemaB\t\n" +
+	"\acontent\"Q\n" +
+	"\vSchemaValue\x12.\n" +
+	"\x06schema\x18\x01 \x01(\v2\x16.moldau.data.v1.SchemaR\x06schema\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\"\x94\x02\n" +
+	"\x06Schema\x12\x10\n" +
+	"\x02id\x18\x01 \x01(\x05H\x00R\x02id\x12:\n" +
+	"\aversion\x18\x02 \x01(\v2\x1e.moldau.data.v1.SubjectVersionH\x00R\aversion\x120\n" +
+	"\x04text\x18\x03 \x01(\v2\x1a.moldau.data.v1.SchemaTextH\x00R\x04text\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x127\n" +
+	"\aframing\x18\x05 \x01(\x0e2\x1d.moldau.data.v1.SchemaFramingR\aframing\x12\x16\n" +
+	"\x06format\x18\x06 \x01(\tR\x06format\x12\x12\n" +
+	"\x04guid\x18\a \x01(\tR\x04guidB\v\n" +
+	"\treference\"D\n" +
+	"\x0eSubjectVersion\x12\x18\n" +
+	"\asubject\x18\x01 \x01(\tR\asubject\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x05R\aversion\"\xec\x01\n" +
+	"\n" +
+	"SchemaText\x12\x16\n" +
+	"\x06format\x18\x01 \x01(\tR\x06format\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12?\n" +
+	"\n" +
+	"references\x18\x03 \x03(\v2\x1f.moldau.data.v1.SchemaReferenceR\n" +
+	"references\x12\x18\n" +
+	"\asubject\x18\x04 \x01(\tR\asubject\x12;\n" +
+	"\bstrategy\x18\x05 \x01(\x0e2\x1f.moldau.data.v1.SubjectStrategyR\bstrategy\x12\x1a\n" +
+	"\bregister\x18\x06 \x01(\bR\bregister\"Y\n" +
+	"\x0fSchemaReference\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\asubject\x18\x02 \x01(\tR\asubject\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x05R\aversion\"I\n" +
 	"\x06Header\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
 	"\x05value\x18\x02 \x01(\v2\x17.moldau.data.v1.PayloadR\x05value\"\xff\x01\n" +
@@ -376,7 +957,7 @@ const file_moldau_data_v1_record_proto_rawDesc = "" +
 	"\tpartition\x18\x04 \x01(\x05H\x00R\tpartition\x88\x01\x01\x128\n" +
 	"\ttimestamp\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestampB\f\n" +
 	"\n" +
-	"_partition\"\x88\x02\n" +
+	"_partition\"\xe0\x02\n" +
 	"\n" +
 	"ReadRecord\x12\x1c\n" +
 	"\tpartition\x18\x01 \x01(\x05R\tpartition\x12\x16\n" +
@@ -384,7 +965,18 @@ const file_moldau_data_v1_record_proto_rawDesc = "" +
 	"\ttimestamp\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\x12)\n" +
 	"\x03key\x18\x04 \x01(\v2\x17.moldau.data.v1.PayloadR\x03key\x12-\n" +
 	"\x05value\x18\x05 \x01(\v2\x17.moldau.data.v1.PayloadR\x05value\x120\n" +
-	"\aheaders\x18\x06 \x03(\v2\x16.moldau.data.v1.HeaderR\aheadersB\"Z moldau/gen/moldau/data/v1;datav1b\x06proto3"
+	"\aheaders\x18\x06 \x03(\v2\x16.moldau.data.v1.HeaderR\aheaders\x12(\n" +
+	"\x10key_decode_error\x18\a \x01(\tR\x0ekeyDecodeError\x12,\n" +
+	"\x12value_decode_error\x18\b \x01(\tR\x10valueDecodeError*\x8f\x01\n" +
+	"\x0fSubjectStrategy\x12 \n" +
+	"\x1cSUBJECT_STRATEGY_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16SUBJECT_STRATEGY_TOPIC\x10\x01\x12\x1b\n" +
+	"\x17SUBJECT_STRATEGY_RECORD\x10\x02\x12!\n" +
+	"\x1dSUBJECT_STRATEGY_TOPIC_RECORD\x10\x03*e\n" +
+	"\rSchemaFraming\x12\x1e\n" +
+	"\x1aSCHEMA_FRAMING_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15SCHEMA_FRAMING_PREFIX\x10\x01\x12\x19\n" +
+	"\x15SCHEMA_FRAMING_HEADER\x10\x02B\"Z moldau/gen/moldau/data/v1;datav1b\x06proto3"
 
 var (
 	file_moldau_data_v1_record_proto_rawDescOnce sync.Once
@@ -398,29 +990,44 @@ func file_moldau_data_v1_record_proto_rawDescGZIP() []byte {
 	return file_moldau_data_v1_record_proto_rawDescData
 }
 
-var file_moldau_data_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_moldau_data_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_moldau_data_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_moldau_data_v1_record_proto_goTypes = []any{
-	(*Payload)(nil),               // 0: moldau.data.v1.Payload
-	(*Header)(nil),                // 1: moldau.data.v1.Header
-	(*Record)(nil),                // 2: moldau.data.v1.Record
-	(*ReadRecord)(nil),            // 3: moldau.data.v1.ReadRecord
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
+	(SubjectStrategy)(0),          // 0: moldau.data.v1.SubjectStrategy
+	(SchemaFraming)(0),            // 1: moldau.data.v1.SchemaFraming
+	(*Payload)(nil),               // 2: moldau.data.v1.Payload
+	(*SchemaValue)(nil),           // 3: moldau.data.v1.SchemaValue
+	(*Schema)(nil),                // 4: moldau.data.v1.Schema
+	(*SubjectVersion)(nil),        // 5: moldau.data.v1.SubjectVersion
+	(*SchemaText)(nil),            // 6: moldau.data.v1.SchemaText
+	(*SchemaReference)(nil),       // 7: moldau.data.v1.SchemaReference
+	(*Header)(nil),                // 8: moldau.data.v1.Header
+	(*Record)(nil),                // 9: moldau.data.v1.Record
+	(*ReadRecord)(nil),            // 10: moldau.data.v1.ReadRecord
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
 }
 var file_moldau_data_v1_record_proto_depIdxs = []int32{
-	0, // 0: moldau.data.v1.Header.value:type_name -> moldau.data.v1.Payload
-	0, // 1: moldau.data.v1.Record.key:type_name -> moldau.data.v1.Payload
-	0, // 2: moldau.data.v1.Record.value:type_name -> moldau.data.v1.Payload
-	1, // 3: moldau.data.v1.Record.headers:type_name -> moldau.data.v1.Header
-	4, // 4: moldau.data.v1.Record.timestamp:type_name -> google.protobuf.Timestamp
-	4, // 5: moldau.data.v1.ReadRecord.timestamp:type_name -> google.protobuf.Timestamp
-	0, // 6: moldau.data.v1.ReadRecord.key:type_name -> moldau.data.v1.Payload
-	0, // 7: moldau.data.v1.ReadRecord.value:type_name -> moldau.data.v1.Payload
-	1, // 8: moldau.data.v1.ReadRecord.headers:type_name -> moldau.data.v1.Header
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	3,  // 0: moldau.data.v1.Payload.schema:type_name -> moldau.data.v1.SchemaValue
+	4,  // 1: moldau.data.v1.SchemaValue.schema:type_name -> moldau.data.v1.Schema
+	5,  // 2: moldau.data.v1.Schema.version:type_name -> moldau.data.v1.SubjectVersion
+	6,  // 3: moldau.data.v1.Schema.text:type_name -> moldau.data.v1.SchemaText
+	1,  // 4: moldau.data.v1.Schema.framing:type_name -> moldau.data.v1.SchemaFraming
+	7,  // 5: moldau.data.v1.SchemaText.references:type_name -> moldau.data.v1.SchemaReference
+	0,  // 6: moldau.data.v1.SchemaText.strategy:type_name -> moldau.data.v1.SubjectStrategy
+	2,  // 7: moldau.data.v1.Header.value:type_name -> moldau.data.v1.Payload
+	2,  // 8: moldau.data.v1.Record.key:type_name -> moldau.data.v1.Payload
+	2,  // 9: moldau.data.v1.Record.value:type_name -> moldau.data.v1.Payload
+	8,  // 10: moldau.data.v1.Record.headers:type_name -> moldau.data.v1.Header
+	11, // 11: moldau.data.v1.Record.timestamp:type_name -> google.protobuf.Timestamp
+	11, // 12: moldau.data.v1.ReadRecord.timestamp:type_name -> google.protobuf.Timestamp
+	2,  // 13: moldau.data.v1.ReadRecord.key:type_name -> moldau.data.v1.Payload
+	2,  // 14: moldau.data.v1.ReadRecord.value:type_name -> moldau.data.v1.Payload
+	8,  // 15: moldau.data.v1.ReadRecord.headers:type_name -> moldau.data.v1.Header
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_moldau_data_v1_record_proto_init() }
@@ -432,20 +1039,27 @@ func file_moldau_data_v1_record_proto_init() {
 		(*Payload_Raw)(nil),
 		(*Payload_Text)(nil),
 		(*Payload_Json)(nil),
+		(*Payload_Schema)(nil),
 	}
-	file_moldau_data_v1_record_proto_msgTypes[2].OneofWrappers = []any{}
+	file_moldau_data_v1_record_proto_msgTypes[2].OneofWrappers = []any{
+		(*Schema_Id)(nil),
+		(*Schema_Version)(nil),
+		(*Schema_Text)(nil),
+	}
+	file_moldau_data_v1_record_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_moldau_data_v1_record_proto_rawDesc), len(file_moldau_data_v1_record_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   4,
+			NumEnums:      2,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_moldau_data_v1_record_proto_goTypes,
 		DependencyIndexes: file_moldau_data_v1_record_proto_depIdxs,
+		EnumInfos:         file_moldau_data_v1_record_proto_enumTypes,
 		MessageInfos:      file_moldau_data_v1_record_proto_msgTypes,
 	}.Build()
 	File_moldau_data_v1_record_proto = out.File

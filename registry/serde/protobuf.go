@@ -1,0 +1,181 @@
+package serde
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"moldau/internal/jsontext"
+	"moldau/registry/format/protobuf"
+)
+
+// maxNesting bounds how deeply a Protobuf message nests, as the runtimes of the language do.
+const maxNesting = 1000
+
+// protobufCodec reads and writes the messages of a file.
+type protobufCodec struct {
+	schema *protobuf.Schema
+	types  *dynamicpb.Types // of the file and what it imports, also for what an Any holds
+	// defaults holds, for each protoreflect.FullName of a message, how long the JSON of an empty one is.
+	defaults sync.Map
+}
+
+func newProtobuf(s *protobuf.Schema) (codec, error) {
+	file := s.Descriptor()
+	if file == nil {
+		return nil, fmt.Errorf("%w: it does not compile", ErrSchema)
+	}
+	files := &protoregistry.Files{}
+	if err := addFile(files, file); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSchema, err)
+	}
+	return &protobufCodec{schema: s, types: dynamicpb.NewTypes(files)}, nil
+}
+
+// addFile adds a file and all that it imports.
+func addFile(files *protoregistry.Files, f protoreflect.FileDescriptor) error {
+	if _, err := files.FindFileByPath(f.Path()); err == nil {
+		return nil
+	}
+	for i := range f.Imports().Len() {
+		imported := f.Imports().Get(i)
+		if imported.IsPlaceholder() {
+			continue // nothing comes from it, else the file would not have compiled
+		}
+		if err := addFile(files, imported.FileDescriptor); err != nil {
+			return err
+		}
+	}
+	return files.RegisterFile(f)
+}
+
+func (c *protobufCodec) message(name string) (message, error) {
+	if name == "" {
+		return c.indexed([]int{0}, ErrSchema)
+	}
+	path, err := c.schema.MessageIndexes(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReference, err)
+	}
+	return c.indexed(path, ErrReference)
+}
+
+func (c *protobufCodec) at(payload []byte) (message, []byte, error) {
+	path, rest, err := takeIndexes(payload)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	m, err := c.indexed(path, ErrPayload)
+	return m, rest, err
+}
+
+// indexed finds a message by its path; errors wrap kind.
+func (c *protobufCodec) indexed(path []int, kind error) (message, error) {
+	name, err := c.schema.MessageName(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", kind, err)
+	}
+	found, err := c.types.FindMessageByName(protoreflect.FullName(name))
+	if err != nil {
+		return nil, fmt.Errorf("%w: find message %s: %w", kind, name, err)
+	}
+	return &protobufMessage{c, found, path}, nil
+}
+
+// protobufMessage reads and writes one kind of message.
+type protobufMessage struct {
+	codec   *protobufCodec
+	typ     protoreflect.MessageType
+	indexes []int
+}
+
+func (m *protobufMessage) name() string           { return string(m.typ.Descriptor().FullName()) }
+func (m *protobufMessage) path(dst []byte) []byte { return appendIndexes(dst, m.indexes) }
+
+func (m *protobufMessage) encode(dst, value []byte) ([]byte, error) {
+	msg := m.typ.New().Interface()
+	o := protojson.UnmarshalOptions{Resolver: m.codec.types, RecursionLimit: maxNesting}
+	if err := o.Unmarshal(value, msg); err != nil {
+		return dst, fmt.Errorf("%w: %s: %s", ErrValue, m.name(), withoutPrefix(err))
+	}
+	out, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(dst, msg)
+	if err != nil {
+		return dst, fmt.Errorf("%w: %s: %s", ErrValue, m.name(), withoutPrefix(err))
+	}
+	return out, nil
+}
+
+func (m *protobufMessage) decode(dst, payload []byte) ([]byte, error) {
+	msg := m.typ.New().Interface()
+	o := proto.UnmarshalOptions{Resolver: m.codec.types, RecursionLimit: maxNesting, AllowPartial: true}
+	if err := o.Unmarshal(payload, msg); err != nil {
+		return dst, fmt.Errorf("%w: %s: %s", ErrPayload, m.name(), withoutPrefix(err))
+	}
+	if left := maxJSON; !m.codec.fits(msg.ProtoReflect(), &left) {
+		return dst, fmt.Errorf("%w: %s: they hold more than is permitted", ErrPayload, m.name())
+	}
+	// Fields without presence are written also when they have their default, as other tools around registries do.
+	text, err := protojson.MarshalOptions{Resolver: m.codec.types, AllowPartial: true, EmitDefaultValues: true}.Marshal(msg)
+	if err != nil {
+		return dst, fmt.Errorf("%w: %s: %s", ErrPayload, m.name(), withoutPrefix(err))
+	}
+	return jsontext.Compact(dst, text) // the library varies the white space on purpose
+}
+
+// fits tells whether the defaults that are written for a message and those in it stay within a bound: a few bytes may stand
+// for very many fields.
+func (c *protobufCodec) fits(m protoreflect.Message, left *int) bool {
+	if *left -= c.defaultSize(m.Descriptor()); *left < 0 {
+		return false
+	}
+	ok := true
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case fd.IsMap():
+			if fd.MapValue().Message() == nil {
+				return true
+			}
+			v.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
+				ok = c.fits(v.Message(), left)
+				return ok
+			})
+		case fd.Message() == nil:
+		case fd.IsList():
+			for i := 0; ok && i < v.List().Len(); i++ {
+				ok = c.fits(v.List().Get(i).Message(), left)
+			}
+		default:
+			ok = c.fits(v.Message(), left)
+		}
+		return ok
+	})
+	return ok
+}
+
+// defaultSize is about how long the JSON of an empty message is.
+func (c *protobufCodec) defaultSize(d protoreflect.MessageDescriptor) int {
+	if n, ok := c.defaults.Load(d.FullName()); ok {
+		return n.(int) //nolint:forcetypeassert // what is stored below
+	}
+	const around = len(`"":false,`)
+	n := len(`{},`)
+	for i := range d.Fields().Len() {
+		if f := d.Fields().Get(i); !f.HasPresence() {
+			n += len(f.JSONName()) + around
+		}
+	}
+	c.defaults.Store(d.FullName(), n)
+	return n
+}
+
+// withoutPrefix is an error's text without the name of the library, after which it puts a blank of either of two kinds.
+func withoutPrefix(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")
+	return strings.TrimPrefix(text, "proto: ")
+}
