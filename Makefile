@@ -8,7 +8,7 @@ KILLS     ?= 20
 TOOL       = $(GO) tool -modfile=tools/go.mod
 BUF        = $(GO) tool -modfile=tools/buf/go.mod buf
 # The tests that need more than Go stand behind these tags.
-ALLTAGS    = $(TAGS) system peers interop bench
+ALLTAGS    = $(TAGS) system peers interop bench karapace
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
 
@@ -54,6 +54,10 @@ peers: ## the same requests to Apache Kafka and to us (needs java and mvn)
 .PHONY: interop
 interop: ## a client in each of five languages, and buf (installs them; needs java, mvn, python3, node, cargo)
 	$(GO) test -tags '$(TAGS) interop' -timeout 20m -count=1 ./test/interop/... ./test/buf/...
+
+.PHONY: karapace
+karapace: ## Karapace's tests of its registry against ours, from the checkout KARAPACE_DIR (needs python3)
+	MOLDAU_KARAPACE='$(KARAPACE_DIR)' $(GO) test -tags '$(TAGS) karapace' -timeout 20m -count=1 -v ./test/karapace/...
 
 .PHONY: bench
 bench: ## Go benchmarks of every package, short

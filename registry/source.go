@@ -115,6 +115,9 @@ func (r *Registry) canonical(ctx context.Context, c *catalog.Catalog, s *catalog
 		p.ID = noID
 	}
 	if !catalog.IsImport(mode) {
+		if p.RuleSet.Empty() {
+			p.RuleSet = nil // its GUID would be that of the schema with empty metadata
+		}
 		strict := orDefault(r.config(c, s.Subject).ValidateFields, r.cfg.ValidateFields)
 		if err := p.meaning.Validate(strict); err != nil {
 			return nil, refused(ctx, s.Type, err)

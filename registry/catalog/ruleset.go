@@ -148,6 +148,11 @@ func (s *RuleSet) HasType(kind string) bool {
 	return s != nil && slices.ContainsFunc(s.all(), func(r Rule) bool { return r.Type == kind })
 }
 
+// Empty says whether there is a rule set that says nothing.
+func (s *RuleSet) Empty() bool {
+	return s != nil && len(s.all()) == 0 && s.EnableAt == ""
+}
+
 func (s *RuleSet) all() []Rule {
 	return slices.Concat(s.MigrationRules, s.DomainRules, s.EncodingRules)
 }

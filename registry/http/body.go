@@ -2,6 +2,7 @@ package http
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"moldau/registry"
 	"moldau/registry/catalog"
@@ -28,7 +30,34 @@ func (c *call) readBody(w http.ResponseWriter, limit int) (err error) {
 	case err != nil:
 		return problem(http.StatusBadRequest, "The request body can't be read: %v", err)
 	}
+	c.body = inUTF8(c.body)
 	return nil
+}
+
+// inUTF8 is JSON in UTF-8 that may have come in UTF-16, with or without a mark of the order of its bytes. A JSON text
+// begins with a character of ASCII, which shows the order; what is said about it in the header does not count.
+func inUTF8(text []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte{0xEF, 0xBB, 0xBF}):
+		return text[3:]
+	case len(text) < 2 || len(text)%2 != 0:
+		return text
+	case text[0] == 0xFE && text[1] == 0xFF, text[0] == 0 && text[1] != 0:
+		order = binary.BigEndian
+	case text[0] == 0xFF && text[1] == 0xFE, text[0] != 0 && text[1] == 0:
+		order = binary.LittleEndian
+	default:
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for ; len(text) > 0; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	if units[0] == 0xFEFF {
+		units = units[1:]
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // decode reads the body as JSON. Fields that are not known are ignored.

@@ -24,14 +24,15 @@ import (
 
 // env is a registry in front of a fake cluster.
 type env struct {
-	t        *testing.T
+	t        testing.TB
 	cluster  *kfake.Cluster
 	registry *registry.Registry
 	url      string
+	handler  http.Handler
 	stop     func()
 }
 
-func fakeCluster(t *testing.T) *kfake.Cluster {
+func fakeCluster(t testing.TB) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(kfake.NumBrokers(1),
 		kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}))
@@ -42,13 +43,13 @@ func fakeCluster(t *testing.T) *kfake.Cluster {
 	return c
 }
 
-func newEnv(t *testing.T, change ...func(*registry.Config)) *env {
+func newEnv(t testing.TB, change ...func(*registry.Config)) *env {
 	t.Helper()
 	return startEnv(t, fakeCluster(t), change...)
 }
 
 // startEnv starts one replica in front of a cluster.
-func startEnv(t *testing.T, c *kfake.Cluster, change ...func(*registry.Config)) *env {
+func startEnv(t testing.TB, c *kfake.Cluster, change ...func(*registry.Config)) *env {
 	t.Helper()
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -71,7 +72,7 @@ func startEnv(t *testing.T, c *kfake.Cluster, change ...func(*registry.Config)) 
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }() // ends with stop
-	e := &env{t: t, cluster: c, registry: r, url: cfg.AdvertisedURL}
+	e := &env{t: t, cluster: c, registry: r, url: cfg.AdvertisedURL, handler: h}
 	stopped := false
 	e.stop = func() {
 		if stopped {

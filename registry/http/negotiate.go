@@ -55,7 +55,7 @@ func negotiate(accept []string) (string, error) {
 }
 
 func covers(want, offer string) bool {
-	if strings.HasPrefix(want, "*/") {
+	if want == "*" || strings.HasPrefix(want, "*/") { // the lone star is sent by old clients
 		return true
 	}
 	if head, ok := strings.CutSuffix(want, "/*"); ok {

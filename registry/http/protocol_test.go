@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"moldau/registry"
 )
@@ -20,6 +21,8 @@ func TestMediaTypes(t *testing.T) {
 		{"text/html, application/json;q=0.1", jsonMedia},
 		{"application/json, */*;q=0.01", jsonMedia},
 		{"*/whatever", defaultMedia},
+		{"*", defaultMedia},
+		{"text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", defaultMedia},
 		{"application/vnd.schemaregistry.v2+json; q=0.1, application/vnd.schemaregistry+json; q=0.9", otherMedia},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", e.url+"/subjects", nil)
@@ -41,6 +44,29 @@ func TestMediaTypes(t *testing.T) {
 		e.want("POST", "/subjects/s/versions", schema(hit1), 200, `{"id":1}`, "Content-Type", ct)
 	}
 	e.want("POST", "/subjects/s/versions", schema(hit1), 415, `{"error_code":415,"message":"HTTP 415 Unsupported Media Type"}`, "Content-Type", "text/plain")
+}
+
+func TestBodiesInOtherCharacterSets(t *testing.T) {
+	e := newEnv(t)
+	text := schema(`{"type":"record","name":"R","doc":"grüße 😀","fields":[]}`)
+	units := utf16.Encode([]rune(text))
+	little, big := []byte{}, []byte{}
+	for _, u := range units {
+		little, big = append(little, byte(u), byte(u>>8)), append(big, byte(u>>8), byte(u))
+	}
+	for name, body := range map[string]string{
+		"little": string(little), "big": string(big), "little with mark": "\xff\xfe" + string(little),
+		"big with mark": "\xfe\xff" + string(big), "utf-8 with mark": "\ufeff" + text, "utf-8": text,
+	} {
+		t.Run(name, func(*testing.T) {
+			e.want("POST", "/subjects/s/versions", body, 200, `{"id":1}`, "Content-Type", defaultMedia+"; charset=utf-16")
+		})
+	}
+	for _, body := range []string{"\xff\xfe", "\x00", "{\x00", "\x00{", "\xff\xfe{", "\xef\xbb\xbf"} {
+		if status, answer := e.do("POST", "/subjects/s/versions", body); status != 400 && status != 422 {
+			t.Errorf("%q: %d %s", body, status, answer)
+		}
+	}
 }
 
 func TestRequestsThatAreNone(t *testing.T) {

@@ -78,7 +78,11 @@ subject or context must be empty for it, unless the change is forced.
 - A policy that is not known is refused with 42203, and so is ` + "`LOGICAL`" + `.
 - The answer to a registration holds the schema only if the client can't know it, and more than the id only for
   clients that send ` + "`Confluent-Accept-Unknown-Properties`" + `. Other answers hold ` + "`ts`" + ` and ` + "`deleted`" + ` only for these.
+- An option that nothing defines is refused in a new Protobuf schema, as by every compiler of the language; Confluent's registry does not look.
 - Exporters, associations and the registry of encryption keys do not exist.
+
+The same as there, though it may surprise: a Protobuf schema that came as a descriptor has its maps spelled out in its text, as repeated
+fields of a message with ` + "`option map_entry = true`" + `. With ` + "`normalize=true`" + ` they are written ` + "`map<K, V>`" + `.
 `
 
 // WriteReference writes the reference page.

@@ -125,6 +125,19 @@ func TestMetadataAndRules(t *testing.T) {
 	e.want("POST", "/subjects/empty/versions", `{}`, 422, `{"error_code":42201,"message":"Empty schema"}`)
 }
 
+// TestEmptyRuleSet: an empty rule set takes rules away, and is otherwise as good as none. Empty metadata make another schema.
+func TestEmptyRuleSet(t *testing.T) {
+	e := newEnv(t)
+	e.want("POST", "/subjects/a/versions", schema(hit1, `,"metadata":{}`), 200, `{"id":1...`)
+	e.want("POST", "/subjects/b/versions", schema(hit1, `,"ruleSet":{}`), 200, `{"id":2}`)
+	e.want("POST", "/subjects/c/versions", schema(hit1), 200, `{"id":2}`)
+	e.want("POST", "/subjects/b", schema(hit1, `,"ruleSet":{"domainRules":[]}`), 200, `{"subject":"b","version":1,"id":2,"schema":`+quote(hit1)+`}`)
+	rules := `,"ruleSet":{"domainRules":[{"name":"r","type":"CEL"}]}`
+	e.want("POST", "/subjects/c/versions", schema(hit2, rules), 200, `{"id":3,"ruleSet":...`)
+	e.want("POST", "/subjects/c/versions", schema(hit2, `,"ruleSet":{}`), 200, `{"id":4}`)
+	e.want("GET", "/subjects/c/versions/latest", "", 200, `{"subject":"c","version":3,"id":4,"schema":`+quote(hit2)+`}`)
+}
+
 func TestDefaultsAndOverrides(t *testing.T) {
 	e := newEnv(t)
 	e.want("PUT", "/config/s", `{"defaultMetadata":{"properties":{"a":"1","b":"1"}},"overrideMetadata":{"properties":{"b":"3"}},"defaultRuleSet":{"domainRules":[{"name":"r","type":"CEL"}]}}`, 200, `{"defaultMetadata":...`)
