@@ -7,4 +7,8 @@
 // read. The test installs each client with its language's package manager
 // into the test's cache folder, so that the folder of the checkout stays
 // clean. The tests carry the build tag interop.
+//
+// TestSerializers and TestNodeSerializers have payloads instead of records: what
+// Confluent's serializers for Python, or those of KafkaJS, write by a schema of
+// our registry, package registry/serde reads, and the other way round.
 package interop

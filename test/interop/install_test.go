@@ -12,17 +12,33 @@ import (
 )
 
 func java(t *testing.T) []string {
-	return []string{"java", "-cp", peers.Classpath(t), source(t, "java", "Interop.java")}
+	return javaProgram(t, "Interop.java")
+}
+
+func javaTransactions(t *testing.T) []string {
+	return javaProgram(t, "Transactions.java")
+}
+
+func javaProgram(t *testing.T, name string) []string {
+	return []string{"java", "-cp", peers.Classpath(t), source(t, "java", name)}
 }
 
 func python(t *testing.T) []string {
+	return pythonProgram(t, "interop.py")
+}
+
+func pythonTransactions(t *testing.T) []string {
+	return pythonProgram(t, "transactions.py")
+}
+
+func pythonProgram(t *testing.T, name string) []string {
 	venv := filepath.Join(cache(t), "python")
 	bin := filepath.Join(venv, "bin", "python")
 	if _, err := os.Stat(bin); err != nil {
 		run(t, "", "python3", "-m", "venv", venv)
 	}
 	run(t, "", bin, "-m", "pip", "install", "-q", "-r", source(t, "python", "requirements.txt"))
-	return []string{bin, source(t, "python", "interop.py")}
+	return []string{bin, source(t, "python", name)}
 }
 
 func node(t *testing.T) []string {

@@ -33,8 +33,24 @@ var clients = []client{
 	{"go", golang},
 }
 
+// transactional are the clients that do it all in transactions, see Transactions.java.
+var transactional = []client{
+	{"java", javaTransactions},
+	{"python", pythonTransactions},
+}
+
 // TestEveryLanguage writes and reads the access log with each client.
 func TestEveryLanguage(t *testing.T) {
+	roundTrips(t, clients, "interop-")
+}
+
+// TestTransactions does so with aborted transactions in between and another topic on the way.
+func TestTransactions(t *testing.T) {
+	roundTrips(t, transactional, "interop-txn-")
+}
+
+func roundTrips(t *testing.T, clients []client, prefix string) {
+	t.Helper()
 	file := input.AccessLog(t)
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -47,7 +63,7 @@ func TestEveryLanguage(t *testing.T) {
 	}
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
-			topic := fmt.Sprintf("interop-%s-%d", c.name, os.Getpid())
+			topic := fmt.Sprintf("%s%s-%d", prefix, c.name, os.Getpid())
 			createTopic(t, bootstrap, topic)
 			command := append(c.prepare(t), bootstrap, topic, file)
 			cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
