@@ -57,6 +57,9 @@ var (
 	ErrInvalidTimestamp = record.ErrInvalidTimestamp
 	// ErrInvalidRecord says that records broke a rule of the topic or of the format; the answer names them (KIP-467).
 	ErrInvalidRecord = record.ErrInvalidRecord
+	// ErrSchemasNotAvailable says that records can't be validated at the moment; nothing was appended and the producer should
+	// try again (LEADER_NOT_AVAILABLE, which all clients retry).
+	ErrSchemasNotAvailable = errors.New("the records cannot be validated at the moment")
 	// ErrUnsupportedCompressionType says that a batch uses a codec that is unknown, or that the request's version
 	// doesn't permit.
 	ErrUnsupportedCompressionType = record.ErrUnsupportedCodec

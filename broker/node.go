@@ -33,6 +33,8 @@ type Deps struct {
 	ClientMetrics clientmetrics.Sink
 	// Registerer takes the node's metrics; nil keeps none.
 	Registerer prometheus.Registerer
+	// Validator judges records of topics that ask for it; nil makes such topics take none.
+	Validator Validator
 	// FS is where logs are kept; nil is the operating system's file system.
 	FS vfs.FS
 	// Store holds the metadata; nil opens the embedded one in the metadata directory. A given store is not closed.
@@ -57,6 +59,7 @@ type Node struct {
 
 	decompressors decompressors
 	compressor    *record.Compressor
+	validation    validation
 	scratch       sync.Pool // of *[]byte: batches under another codec
 	producerIDs   *producerIDs
 	groups        *coordinator.Runtime[*group.Shard]

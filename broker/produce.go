@@ -72,7 +72,11 @@ func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.B
 		Now: n.now().UnixMilli(), MaxBytes: cfg.MaxMessageBytes, TimestampType: cfg.TimestampType,
 		BeforeMaxMs: cfg.TimestampBeforeMaxMs, AfterMaxMs: cfg.TimestampAfterMaxMs, Compacted: cfg.Compacted(),
 	}
-	if _, err := batch.Admit(&check, n.decompressors.upTo(cfg.MaxDecompressedBytes)); err != nil {
+	d := n.decompressors.upTo(cfg.MaxDecompressedBytes)
+	if _, err := batch.Admit(&check, d); err != nil {
+		return Produced{}, err
+	}
+	if err := n.validation.admit(t.Name, cfg, batch, d, n.now()); err != nil {
 		return Produced{}, err
 	}
 	appended, err := n.appendAs(cfg, p, batch, acks, known.guard)
@@ -140,6 +144,9 @@ func (n *Node) refuseProduce(t *partition.Topic, index int32, err error) Produce
 	out := Produced{Err: err, BaseOffset: -1, LogAppendTime: -1, LogStartOffset: -1, Leader: noLeader}
 	if invalid, ok := errors.AsType[*record.InvalidRecordError](err); ok {
 		out.Err, out.Message, out.RecordErrors = invalid.Kind, invalid.Message, invalid.Records
+	}
+	if errors.Is(err, ErrSchemasNotAvailable) {
+		out.Err, out.Message = ErrSchemasNotAvailable, err.Error()
 	}
 	if t == nil {
 		return out

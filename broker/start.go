@@ -37,6 +37,7 @@ func Start(ctx context.Context, cfg Config, deps Deps) (*Node, error) {
 	if n.now == nil {
 		n.now = time.Now
 	}
+	n.validation.validator, n.validation.log = deps.Validator, n.log
 	n.admin = newAdmin(&n.cfg, deps.LogLevel, deps.ClientMetrics, n.now)
 	n.image.Store(metadata.NewImage())
 	if err := n.start(ctx, deps); err != nil {

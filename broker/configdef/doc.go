@@ -22,7 +22,8 @@
 //
 // # Invariants
 //
-//   - The tables of topic and client metrics configs have exactly Kafka 4.4's names, types, defaults and bounds
+//   - The tables of topic and client metrics configs have exactly Kafka 4.4's names, types, defaults and bounds, but for the
+//     topic configs marked Own (validation.go)
 //     (testdata/kafka-4.4.tsv is a dump of them, and a test compares).
 //   - A value that Parse accepts never fails later: ParseTopic on accepted overrides returns no error.
 //   - Sensitive values never leave through Describe functions.

@@ -30,6 +30,8 @@ type Topic struct {
 	TimestampBeforeMaxMs, TimestampAfterMaxMs int64
 	// UncleanLeaderElection is unclean.leader.election.enable.
 	UncleanLeaderElection bool
+	// Validation is what produced records are held against.
+	Validation Validation
 }
 
 // Compacted tells whether records need a key.
@@ -142,6 +144,9 @@ func consistent(values map[string]Value, overrides map[string]string) error {
 	if low > high {
 		return invalid(fmt.Sprintf("conflict topic config setting min.compaction.lag.ms (%d) > max.compaction.lag.ms (%d)", low, high))
 	}
+	if v := newValidation(values); v.Bare && (v.Key.Strategy != TopicSubject || v.Value.Strategy != TopicSubject) {
+		return invalid("schema.validation.envelope=bare needs the subject name strategy topic, because a bare payload does not tell the name of its record")
+	}
 	if _, ok := overrides["remote.storage.enable"]; ok && values["remote.storage.enable"].Bool() {
 		return invalid("Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.")
 	}
@@ -158,6 +163,7 @@ func newTopic(values map[string]Value) (Topic, error) {
 		TimestampBeforeMaxMs:  num("message.timestamp.before.max.ms"),
 		TimestampAfterMaxMs:   num("message.timestamp.after.max.ms"),
 		UncleanLeaderElection: values["unclean.leader.election.enable"].Bool(),
+		Validation:            newValidation(values),
 	}
 	if values["message.timestamp.type"].Text() == "LogAppendTime" {
 		t.TimestampType = record.LogAppendTime

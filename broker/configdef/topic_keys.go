@@ -1,6 +1,10 @@
 package configdef
 
-import "sync"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
 // Reasons that several configs share.
 const (
@@ -11,7 +15,11 @@ const (
 
 const maxLong = "9223372036854775807"
 
-var topicTable = sync.OnceValue(func() *table { return newTable(topicKeys()) })
+var topicTable = sync.OnceValue(func() *table {
+	keys := append(topicKeys(), validationKeys()...)
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	return newTable(keys)
+})
 
 // TopicKeys returns the definitions of all topic configs by name. The caller must not change them.
 func TopicKeys() []Key { return topicTable().keys }

@@ -24,6 +24,7 @@ var codes = []struct {
 	{broker.ErrInconsistentTopicID, kerr.InconsistentTopicID},
 	{broker.ErrNotLeader, kerr.NotLeaderForPartition},
 	{broker.ErrLeaderNotAvailable, kerr.LeaderNotAvailable},
+	{broker.ErrSchemasNotAvailable, kerr.LeaderNotAvailable},
 	{broker.ErrReplicaNotAvailable, kerr.ReplicaNotAvailable},
 	{broker.ErrFencedLeaderEpoch, kerr.FencedLeaderEpoch},
 	{broker.ErrUnknownLeaderEpoch, kerr.UnknownLeaderEpoch},

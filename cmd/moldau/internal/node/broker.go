@@ -21,8 +21,10 @@ func (p *process) startBroker(ctx context.Context) (*kafka.Server, error) {
 	p.health.Set("broker", notStarted)
 	cfg := p.settings.broker
 	cfg.Endpoints = p.endpoints()
+	p.validator = p.newValidator()
 	node, err := broker.Start(ctx, cfg, broker.Deps{
 		Logger: p.log.With("component", "broker"), LogLevel: p.level, Registerer: p.registry,
+		Validator: p.validator,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the broker: %w", err)

@@ -63,6 +63,9 @@ func (p *process) startRegistry(edge *kafka.Server) error {
 		return err
 	}
 	p.onStop("registry", r.Close)
+	if deps.Dial != nil {
+		p.own = r
+	}
 	p.health.Set("registry", r.Ready)
 	d := &registryDoor{
 		rest: registryhttp.New(r, log, p.registry), buf: bufpush.New(r, log, p.registry), tokens: known,

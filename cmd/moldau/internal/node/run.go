@@ -15,6 +15,7 @@ import (
 
 	"moldau/internal/config"
 	"moldau/internal/telemetry"
+	"moldau/registry"
 )
 
 // Options is what `moldau serve` was told on its command line.
@@ -33,16 +34,18 @@ const stopPatience = 30 * time.Second
 
 // process is a server between start and stop.
 type process struct {
-	opts     Options
-	settings *settings
-	log      *slog.Logger
-	level    *slog.LevelVar // the level that log obeys
-	registry *prometheus.Registry
-	health   *telemetry.Health
-	schemas  http.RoundTripper // reaches the registry of this process; nil without one
-	bound    []bound
-	closers  []closer
-	failed   chan error // a door that stopped serving by itself; buffered for all of them
+	opts      Options
+	settings  *settings
+	log       *slog.Logger
+	level     *slog.LevelVar // the level that log obeys
+	registry  *prometheus.Registry
+	health    *telemetry.Health
+	schemas   http.RoundTripper  // reaches the registry of this process; nil without one
+	validator *validator         // of the broker; nil without one
+	own       *registry.Registry // the registry of this process, when it keeps its topic in the broker of this process; else nil
+	bound     []bound
+	closers   []closer
+	failed    chan error // a door that stopped serving by itself; buffered for all of them
 }
 
 // closer takes one part down again.
@@ -132,6 +135,7 @@ func (p *process) start(ctx context.Context) error {
 	if err := p.startRegistry(edge); err != nil {
 		return err
 	}
+	p.startValidation(edge)
 	return p.startGateway(edge, api)
 }
 

@@ -1,0 +1,163 @@
+package configdef
+
+// ValidationLevel is how closely the keys or values of a topic are looked at. Each level includes those before it.
+type ValidationLevel uint8
+
+// The levels.
+const (
+	// ValidationOff looks at nothing.
+	ValidationOff ValidationLevel = iota
+	// ValidationID asks for a schema id that is registered under a subject of the topic.
+	ValidationID
+	// ValidationStructure asks whether a decoder of the schema could read the payload.
+	ValidationStructure
+	// ValidationFull asks for logical types too.
+	ValidationFull
+	// ValidationRules asks for the conditions that the schema carries too.
+	ValidationRules
+)
+
+// String is the name of the level in the configs.
+func (l ValidationLevel) String() string { return validationLevels[l] }
+
+var validationLevels = [...]string{"off", "id", "structure", "full", "rules"}
+
+// SubjectStrategy says under which subject the schema of a payload must be registered.
+type SubjectStrategy uint8
+
+// The strategies.
+const (
+	// TopicSubject is the name of the topic with -key or -value.
+	TopicSubject SubjectStrategy = iota
+	// RecordSubject is the full name of the record.
+	RecordSubject
+	// TopicRecordSubject is the name of the topic, a hyphen and the full name of the record.
+	TopicRecordSubject
+)
+
+// The values of the strategy configs: short names, and those of the classes of Confluent's Java serializers.
+const (
+	topicName, topicClass             = "topic", "io.confluent.kafka.serializers.subject.TopicNameStrategy"
+	recordName, recordClass           = "record", "io.confluent.kafka.serializers.subject.RecordNameStrategy"
+	topicRecordName, topicRecordClass = "topic-record", "io.confluent.kafka.serializers.subject.TopicRecordNameStrategy"
+)
+
+func parseStrategy(text string) SubjectStrategy {
+	switch text {
+	case recordName, recordClass, "RecordNameStrategy":
+		return RecordSubject
+	case topicRecordName, topicRecordClass, "TopicRecordNameStrategy":
+		return TopicRecordSubject
+	}
+	return TopicSubject
+}
+
+func strategies() oneOf {
+	return oneOf{
+		topicName, recordName, topicRecordName, "TopicNameStrategy", "RecordNameStrategy", "TopicRecordNameStrategy",
+		topicClass, recordClass, topicRecordClass,
+	}
+}
+
+// ValidatedPart is what is asked of the keys or the values of a topic.
+type ValidatedPart struct {
+	Level    ValidationLevel
+	Strategy SubjectStrategy
+}
+
+// Validation is what a topic asks of the records that are produced to it.
+type Validation struct {
+	Key, Value ValidatedPart
+	// Observe counts records that do not conform and lets them in; otherwise the batch is refused.
+	Observe bool
+	// Bare lets payloads in that name no schema; the latest version of the topic's subject is theirs.
+	Bare bool
+	// RejectNull refuses null where a schema is asked for.
+	RejectNull bool
+}
+
+// Active tells whether anything is asked.
+func (v *Validation) Active() bool {
+	return v.Key.Level != ValidationOff || v.Value.Level != ValidationOff
+}
+
+// newValidation merges the configs with their aliases: the stricter level holds, and the first strategy that is set.
+func newValidation(values map[string]Value) Validation {
+	return Validation{
+		Key: newValidatedPart(values, "key"), Value: newValidatedPart(values, "value"),
+		Observe:    values["schema.validation.action"].Text() == "observe",
+		Bare:       values["schema.validation.envelope"].Text() == "bare",
+		RejectNull: values["schema.validation.null"].Text() == "reject",
+	}
+}
+
+func newValidatedPart(values map[string]Value, part string) ValidatedPart {
+	var p ValidatedPart
+	for level, name := range validationLevels {
+		if values["schema.validation."+part].Text() == name {
+			p.Level = ValidationLevel(level) //nolint:gosec // there are five
+		}
+	}
+	if values["confluent."+part+".schema.validation"].Bool() || values["redpanda."+part+".schema.id.validation"].Bool() {
+		p.Level = max(p.Level, ValidationID)
+	}
+	for _, name := range []string{
+		"schema.validation." + part + ".subject.name.strategy", "confluent." + part + ".subject.name.strategy", "redpanda." + part + ".subject.name.strategy",
+	} {
+		if v, ok := values[name]; ok {
+			p.Strategy = parseStrategy(v.Text())
+			break
+		}
+	}
+	return p
+}
+
+// validationKeys are the configs of validation and their aliases, which are not Kafka's.
+func validationKeys() []Key {
+	keys := []Key{
+		{
+			Name: "schema.validation.action", Type: String, Default: "reject", Valid: oneOf{"reject", "observe"},
+			Doc: "What happens when records do not conform: reject refuses their batch and names them to the producer, observe counts and logs them and lets them in.",
+		},
+		{
+			Name: "schema.validation.envelope", Type: String, Default: "required", Valid: oneOf{"required", "bare"},
+			Doc: "Whether a payload must name its schema, by the id in front of it or by a header. bare takes those that do not and holds them against the latest version of the topic's subject; it needs the strategy topic.",
+		},
+		{
+			Name: "schema.validation.null", Type: String, Default: "pass", Valid: oneOf{"pass", "reject"},
+			Doc: "Whether a null key or value passes where a schema is asked for. Null values delete keys on compacted topics.",
+		},
+	}
+	for _, part := range []string{"key", "value"} {
+		keys = append(keys,
+			Key{
+				Name: "schema.validation." + part, Type: String, Default: "off", Valid: oneOf(validationLevels[:]),
+				Doc: "What the " + part + " of a produced record is held against: id asks for the id of a schema under the topic's subject, structure for a payload that a decoder could read, full for logical types too, rules for the conditions of the schema too.",
+			},
+			Key{
+				Name: "schema.validation." + part + ".subject.name.strategy", Type: String, NoDefault: true, Valid: strategies(),
+				Doc: "Under which subject the schema of a " + part + " must be registered: topic (the name of the topic with -" + part + "), record (the full name of the record) or topic-record. Unset: as its aliases say, else topic.",
+			},
+			Key{
+				Name: "confluent." + part + ".schema.validation", Type: Boolean, Default: "false",
+				Doc: "true is schema.validation." + part + "=id under Confluent's name. Where both are set the stricter one holds.",
+			},
+			Key{
+				Name: "confluent." + part + ".subject.name.strategy", Type: String, NoDefault: true, Valid: strategies(),
+				Doc: "schema.validation." + part + ".subject.name.strategy under Confluent's name, for where that is unset.",
+			},
+			Key{
+				Name: "redpanda." + part + ".schema.id.validation", Type: Boolean, Default: "false",
+				Doc: "true is schema.validation." + part + "=id under Redpanda's name. Where both are set the stricter one holds.",
+			},
+			Key{
+				Name: "redpanda." + part + ".subject.name.strategy", Type: String, NoDefault: true, Valid: strategies(),
+				Doc: "schema.validation." + part + ".subject.name.strategy under Redpanda's name, for where that and Confluent's are unset.",
+			},
+		)
+	}
+	for i := range keys {
+		keys[i].Own = true
+	}
+	return keys
+}

@@ -1,0 +1,55 @@
+package configdef
+
+import "testing"
+
+func TestValidation(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		overrides map[string]string
+		want      Validation
+	}{
+		{"nothing", nil, Validation{}},
+		{"level", map[string]string{"schema.validation.value": "structure"}, Validation{Value: ValidatedPart{Level: ValidationStructure}}},
+		{"alias", map[string]string{"confluent.key.schema.validation": "true"}, Validation{Key: ValidatedPart{Level: ValidationID}}},
+		{
+			"the stricter one holds",
+			map[string]string{"redpanda.value.schema.id.validation": "true", "schema.validation.value": "rules"},
+			Validation{Value: ValidatedPart{Level: ValidationRules}},
+		},
+		{
+			"the alias is not switched off",
+			map[string]string{"redpanda.value.schema.id.validation": "true", "schema.validation.value": "off"},
+			Validation{Value: ValidatedPart{Level: ValidationID}},
+		},
+		{
+			"strategy of a class",
+			map[string]string{"confluent.value.subject.name.strategy": recordClass, "redpanda.value.subject.name.strategy": "topic"},
+			Validation{Value: ValidatedPart{Strategy: RecordSubject}},
+		},
+		{
+			"own strategy before the alias",
+			map[string]string{"confluent.value.subject.name.strategy": recordClass, "schema.validation.value.subject.name.strategy": "topic-record"},
+			Validation{Value: ValidatedPart{Strategy: TopicRecordSubject}},
+		},
+		{
+			"the rest",
+			map[string]string{"schema.validation.action": "observe", "schema.validation.envelope": "bare", "schema.validation.null": "reject"},
+			Validation{Observe: true, Bare: true, RejectNull: true},
+		},
+	} {
+		topic, err := ParseTopic(c.overrides, nil)
+		if err != nil || topic.Validation != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", c.name, topic.Validation, err, c.want)
+		}
+	}
+}
+
+func TestBareNeedsTheTopicsSubject(t *testing.T) {
+	err := ValidateTopic(map[string]string{"schema.validation.envelope": "bare", "schema.validation.value.subject.name.strategy": "record"}, nil)
+	if err == nil {
+		t.Error("bare payloads with the strategy record were taken")
+	}
+	if _, err := ParseTopic(map[string]string{"schema.validation.action": "drop"}, nil); err == nil {
+		t.Error("an unknown action was taken")
+	}
+}

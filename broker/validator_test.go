@@ -1,0 +1,84 @@
+package broker
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"moldau/broker/configdef"
+	"moldau/broker/record"
+)
+
+// fakeValidator refuses values that begin with "bad".
+type fakeValidator struct {
+	err    error
+	called int
+}
+
+func (f *fakeValidator) Validate(_ string, _ *configdef.Validation, b record.Batch, d *record.Decompressor) ([]ValidationFailure, error) {
+	f.called++
+	if f.err != nil {
+		return nil, f.err
+	}
+	var out []ValidationFailure
+	it := b.Records(d)
+	defer it.Close()
+	for i := int32(0); it.Next(); i++ {
+		if bytes.HasPrefix(it.Record().Value, []byte("bad")) {
+			out = append(out, ValidationFailure{Index: i, Reason: "malformed", Message: "The value is bad"})
+		}
+	}
+	return out, it.Err()
+}
+
+func TestProduceIsValidated(t *testing.T) {
+	f := new(fakeValidator)
+	n := startNode(t, relaxed, func(_ *Config, d *Deps) { d.Validator = f })
+	free := n.topic("free", 1)
+	reject := n.topic("reject", 1, "schema.validation.value", "structure")
+	observe := n.topic("observe", 1, "confluent.value.schema.validation", "true", "schema.validation.action", "observe")
+	internal := n.topic("__state", 1, "schema.validation.value", "structure")
+
+	n.mustProduce(free, 0, plain(t, "bad"))
+	n.mustProduce(internal, 0, plain(t, "bad"))
+	if f.called != 0 {
+		t.Errorf("%d batches were validated that nobody wanted validated", f.called)
+	}
+	for _, codec := range []record.Codec{record.None, record.Gzip, record.Snappy, record.LZ4, record.Zstd} {
+		got := n.produce(reject, 0, batchOf(t, record.NewOptions(codec), "a", "bad", "c", "bad too"))
+		if !errors.Is(got.Err, ErrInvalidRecord) || len(got.RecordErrors) != 2 || got.RecordErrors[0].Index != 1 || got.RecordErrors[1].Index != 3 ||
+			got.RecordErrors[0].Message != "The value is bad" || got.BaseOffset != -1 {
+			t.Errorf("%v: %+v", codec, got)
+		}
+	}
+	n.mustProduce(reject, 0, plain(t, "good"))
+	equal(t, "reject", n.read(reject, 0, 0), []string{"0=good"})
+	n.mustProduce(observe, 0, plain(t, "a", "bad"))
+	equal(t, "observe", n.read(observe, 0, 0), []string{"0=a", "1=bad"})
+}
+
+func TestRefusedBatchTakesNoSequence(t *testing.T) {
+	n := startNode(t, relaxed, func(_ *Config, d *Deps) { d.Validator = new(fakeValidator) })
+	topic := n.topic("t", 1, "schema.validation.value", "id")
+	id := ProducerIdentity{ID: 7, Epoch: 0}
+	n.mustProduce(topic, 0, batchOf(t, idempotent(id, 0), "a"))
+	if got := n.produce(topic, 0, batchOf(t, idempotent(id, 1), "bad")); !errors.Is(got.Err, ErrInvalidRecord) {
+		t.Fatalf("%+v", got)
+	}
+	n.mustProduce(topic, 0, batchOf(t, idempotent(id, 1), "b"))
+	equal(t, "records", n.read(topic, 0, 0), []string{"0=a", "1=b"})
+}
+
+func TestUnavailableSchemasAreNoPass(t *testing.T) {
+	n := startNode(t, relaxed, func(_ *Config, d *Deps) { d.Validator = &fakeValidator{err: errors.New("loading")} })
+	topic := n.topic("t", 1, "schema.validation.key", "id", "schema.validation.action", "observe")
+	got := n.produce(topic, 0, plain(t, "a"))
+	if !errors.Is(got.Err, ErrSchemasNotAvailable) || got.Message == "" {
+		t.Errorf("%+v", got)
+	}
+	none := startNode(t, relaxed)
+	topic = none.topic("t", 1, "schema.validation.key", "id")
+	if got := none.produce(topic, 0, plain(t, "a")); !errors.Is(got.Err, ErrSchemasNotAvailable) {
+		t.Errorf("without a validator: %+v", got)
+	}
+}

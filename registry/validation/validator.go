@@ -1,0 +1,199 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"moldau/broker/record"
+	"moldau/registry/catalog"
+	"moldau/registry/conform"
+	"moldau/registry/format"
+)
+
+// Level is how closely a payload is looked at.
+type Level uint8
+
+// The levels, each with those before it. They stand in the order of the topic configs.
+const (
+	Off Level = iota
+	ID
+	Structure
+	Full
+	Rules
+)
+
+// String is the level's name in the topic configs.
+func (l Level) String() string { return [...]string{"off", "id", "structure", "full", "rules"}[l] }
+
+// Strategy says under which subject the schema of a payload must stand.
+type Strategy uint8
+
+// The strategies.
+const (
+	TopicName Strategy = iota
+	RecordName
+	TopicRecordName
+)
+
+// Part is what is asked of keys or of values.
+type Part struct {
+	Level    Level
+	Strategy Strategy
+}
+
+// Topic is what is asked of the records of a topic.
+type Topic struct {
+	Name       string
+	Key, Value Part
+	// Bare takes payloads that name no schema for those of the latest version of the topic's subject.
+	Bare bool
+	// RejectNull refuses null.
+	RejectNull bool
+}
+
+// Failure is a record that does not conform.
+type Failure struct {
+	Index   int32
+	Reason  string
+	Message string
+}
+
+// Source is a catalog that keeps up with the registry's topic.
+type Source interface {
+	// Catalog is the newest catalog.
+	Catalog() *catalog.Catalog
+	// Wait waits until the catalog was loaded.
+	Wait(ctx context.Context) error
+	// Current waits until the catalog holds all that was committed when it was called.
+	Current(ctx context.Context) error
+}
+
+// ErrUnavailable says that the schemas could not be asked. The error that wraps it tells why.
+var ErrUnavailable = errors.New("schemas are not available")
+
+// patience is how long one batch waits for schemas at most, maxWaiting how many batches wait at a time. Waiting holds a handler
+// of the broker, which the source itself may need.
+const (
+	patience   = time.Second
+	maxWaiting = 2
+)
+
+// Options is what a validator is made with.
+type Options struct {
+	// Open makes the source on first use. It is called again when it failed.
+	Open func() (Source, error)
+	// SchemasTopic is the topic of the registry.
+	SchemasTopic string
+	Formats      []format.Format
+	Limits       conform.Limits
+	Registerer   prometheus.Registerer // may be nil
+}
+
+// Validator judges batches. Its methods may be called concurrently.
+type Validator struct {
+	opts     Options
+	waiting  chan struct{}
+	checkers *checkers
+	metrics  *metrics
+
+	mu     sync.Mutex
+	source Source // nil until it is needed
+	loaded bool
+	closed bool // nothing is opened any more
+}
+
+// New returns a validator. Close it before the source.
+func New(o Options) *Validator {
+	return &Validator{opts: o, waiting: make(chan struct{}, maxWaiting), checkers: newCheckers(o), metrics: newMetrics(o.Registerer)}
+}
+
+// Close ends what is under way. Nothing can be told afterwards.
+func (v *Validator) Close() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
+	v.checkers.close()
+}
+
+// Validate judges the records of a batch. Failures are in the order of the records and at most record.MaxRecordErrors. The error
+// wraps ErrUnavailable, or says that the batch is malformed.
+func (v *Validator) Validate(t *Topic, batch record.Batch, d *record.Decompressor) ([]Failure, error) {
+	if t.Name == v.opts.SchemasTopic {
+		return nil, nil
+	}
+	started := time.Now()
+	w := &wait{v: v}
+	defer w.end()
+	source, err := v.loadedSource(w)
+	if err != nil {
+		return nil, err
+	}
+	j := judge{v: v, t: t, source: source, wait: w, subject: [2]string{t.Name + "-key", t.Name + "-value"}}
+	failures, err := j.batch(batch, d)
+	v.metrics.cost.WithLabelValues(t.Name).Observe(time.Since(started).Seconds())
+	return failures, err
+}
+
+// loadedSource opens the source if need be and waits until it was loaded once.
+func (v *Validator) loadedSource(w *wait) (Source, error) {
+	v.mu.Lock()
+	if v.closed {
+		v.mu.Unlock()
+		return nil, fmt.Errorf("%w: the server is stopping", ErrUnavailable)
+	}
+	if v.source == nil {
+		source, err := v.opts.Open() // makes clients, and does not wait for them
+		if err != nil {
+			v.mu.Unlock()
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+		v.source = source
+	}
+	source, loaded := v.source, v.loaded
+	v.mu.Unlock()
+	if loaded {
+		return source, nil
+	}
+	if err := w.do(source.Wait); err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	v.loaded = true
+	v.mu.Unlock()
+	return source, nil
+}
+
+// wait is the waiting of one batch: one of a few places, and one second for all of it.
+type wait struct {
+	v      *Validator
+	ctx    context.Context //nolint:containedctx // lives as long as one call of Validate
+	cancel context.CancelFunc
+}
+
+// do waits for something.
+func (w *wait) do(f func(context.Context) error) error {
+	if w.ctx == nil {
+		select {
+		case w.v.waiting <- struct{}{}:
+		default:
+			return fmt.Errorf("%w: %d batches wait for schemas already", ErrUnavailable, maxWaiting)
+		}
+		w.ctx, w.cancel = context.WithTimeout(context.Background(), patience)
+	}
+	if err := f(w.ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
+func (w *wait) end() {
+	if w.ctx != nil {
+		w.cancel()
+		<-w.v.waiting
+	}
+}

@@ -1,0 +1,248 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"moldau/broker/record"
+	"moldau/registry/catalog"
+	"moldau/registry/conform"
+	"moldau/registry/format"
+	"moldau/registry/format/avro"
+	"moldau/registry/format/jsonschema"
+	"moldau/registry/format/protobuf"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeSource is a catalog of which the newest versions are seen only after Current.
+type fakeSource struct {
+	mu            sync.Mutex
+	shown, newest *catalog.Catalog
+	err           error
+	asked         int
+	offset        int64
+}
+
+func (f *fakeSource) Catalog() *catalog.Catalog {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.shown
+}
+
+func (f *fakeSource) Wait(context.Context) error { return f.err }
+
+func (f *fakeSource) Current(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	f.shown = f.newest
+	return nil
+}
+
+// add writes a version to the topic.
+func (f *fakeSource) add(t testing.TB, subject string, id int32, kind, text string) *catalog.Schema {
+	t.Helper()
+	s := &catalog.Schema{Subject: subject, Version: int32(len(f.newest.Versions(subject)) + 1), ID: id, Type: kind, Text: text} //nolint:gosec // a few
+	s.GUID = s.Sum()
+	key := fmt.Sprintf(`{"keytype":"SCHEMA","subject":%q,"version":%d,"magic":1}`, subject, s.Version)
+	value := fmt.Sprintf(`{"subject":%q,"version":%d,"id":%d,"schemaType":%q,"schema":%q,"deleted":false}`, subject, s.Version, id, kind, text)
+	next, err := f.newest.Apply(catalog.Record{Key: []byte(key), Value: []byte(value), Offset: f.offset})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.offset++
+	f.newest = next
+	return s
+}
+
+const (
+	avroText  = `{"type":"record","name":"A","namespace":"n","fields":[{"name":"s","type":"string"}]}`
+	protoText = "syntax = \"proto3\";\npackage n;\n\nmessage P {\n  string s = 1;\n}\n"
+	jsonText  = `{"type":"object","required":["s"]}`
+)
+
+func newTestValidator(t testing.TB) (*Validator, *fakeSource) {
+	t.Helper()
+	f := &fakeSource{shown: new(catalog.Catalog), newest: new(catalog.Catalog)}
+	l := format.DefaultLimits()
+	v := New(Options{
+		Open: func() (Source, error) { return f, nil }, SchemasTopic: "_schemas",
+		Formats: []format.Format{avro.New(l), protobuf.New(l), jsonschema.New(l)}, Limits: conform.DefaultLimits(),
+	})
+	t.Cleanup(v.Close)
+	return v, f
+}
+
+var unpack = record.NewDecompressor(record.Limits{})
+
+func batchOf(t testing.TB, codec record.Codec, records ...record.Record) record.Batch {
+	t.Helper()
+	b := record.NewBuilder(record.NewOptions(codec))
+	for i := range records {
+		b.Append(&records[i])
+	}
+	built, err := b.Build(nil, record.NewCompressor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+func named5(id byte, payload string) []byte { return append([]byte{0, 0, 0, 0, id}, payload...) }
+
+func TestReasons(t *testing.T) {
+	v, f := newTestValidator(t)
+	a := f.add(t, "t-value", 1, format.Avro, avroText)
+	p := f.add(t, "t-value", 2, format.Protobuf, protoText)
+	f.add(t, "t-value", 3, format.JSON, jsonText)
+	f.add(t, "n.A", 4, format.Avro, strings.Replace(avroText, `"s"`, `"r"`, 1))
+	f.add(t, "t-n.P", 5, format.Protobuf, strings.Replace(protoText, "s = 1", "r = 1", 1))
+	header := func(s *catalog.Schema, index string) []record.Header {
+		return []record.Header{{Key: []byte(conform.ValueHeader), Value: append(append([]byte{1}, s.GUID[:]...), index...)}}
+	}
+	for _, c := range []struct {
+		name   string
+		level  Level
+		by     Strategy
+		bare   bool
+		value  []byte
+		header []record.Header
+		want   string
+	}{
+		{"avro", Structure, TopicName, false, named5(1, "\x02x"), nil, ""},
+		{"avro cut short", Structure, TopicName, false, named5(1, "\x04x"), nil, "malformed"},
+		{"avro cut short, id only", ID, TopicName, false, named5(1, "\x04x"), nil, ""},
+		{"avro trailing", Full, TopicName, false, named5(1, "\x02xy"), nil, "trailing"},
+		{"protobuf", Structure, TopicName, false, named5(2, "\x00\x0a\x01x"), nil, ""},
+		{"protobuf, no such message", ID, TopicName, false, named5(2, "\x02\x08\x0a\x01x"), nil, "message_index"},
+		{"protobuf, malformed indexes", ID, TopicName, false, named5(2, "\x80"), nil, "message_index"},
+		{"json", Rules, TopicName, false, named5(3, `{"s":1}`), nil, ""},
+		{"json without the field", Structure, TopicName, false, named5(3, `{}`), nil, "schema"},
+		{"no id", Structure, TopicName, false, []byte("bare"), nil, "no_schema_id"},
+		{"unknown id", ID, TopicName, false, named5(77, ""), nil, "unknown_schema"},
+		{"other subject", ID, TopicName, false, named5(4, "\x02x"), nil, "subject"},
+		{"record", Structure, RecordName, false, named5(4, "\x02x"), nil, ""},
+		{"record, other subject", ID, RecordName, false, named5(1, "\x02x"), nil, "subject"},
+		{"topic and record", Structure, TopicRecordName, false, named5(5, "\x00\x0a\x01x"), nil, ""},
+		{"topic and record, other subject", Structure, TopicRecordName, false, named5(2, "\x00\x0a\x01x"), nil, "subject"},
+		{"bare", Structure, TopicName, true, []byte(`{"s":1}`), nil, ""},
+		{"bare and wrong", Structure, TopicName, true, []byte(`{}`), nil, "schema"},
+		{"guid", Structure, TopicName, false, []byte("\x02x"), header(a, ""), ""},
+		{"guid and more", ID, TopicName, false, []byte("\x02x"), header(a, "\x00"), "no_schema_id"},
+		{"guid of protobuf", Structure, TopicName, false, []byte("\x0a\x01x"), header(p, "\x00"), ""},
+		{"guid without indexes", Structure, TopicName, false, []byte("\x0a\x01x"), header(p, ""), "message_index"},
+		{"malformed header", ID, TopicName, false, []byte("x"), []record.Header{{Key: []byte(conform.ValueHeader), Value: []byte{1}}}, "no_schema_id"},
+		{"null", Structure, TopicName, false, nil, nil, ""},
+	} {
+		topic := &Topic{Name: "t", Value: Part{Level: c.level, Strategy: c.by}, Bare: c.bare}
+		for _, codec := range []record.Codec{record.None, record.Zstd} {
+			b := batchOf(t, codec, record.Record{Value: nil}, record.Record{Value: c.value, Headers: c.header})
+			got, err := v.Validate(topic, b, unpack)
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", c.name, err)
+			case c.want == "" && len(got) > 0, c.want != "" && (len(got) != 1 || got[0].Index != 1 || got[0].Reason != c.want || got[0].Message == ""):
+				t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+func TestNullIsRefusedOnDemand(t *testing.T) {
+	v, _ := newTestValidator(t)
+	topic := &Topic{Name: "t", Key: Part{Level: ID}, RejectNull: true}
+	got, err := v.Validate(topic, batchOf(t, record.None, record.Record{Value: []byte("x")}), unpack)
+	if err != nil || len(got) != 1 || got[0].Reason != "null" || !strings.HasPrefix(got[0].Message, "The key") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestUnknownSchemaAsksForTheEndOnce(t *testing.T) {
+	v, f := newTestValidator(t)
+	topic := &Topic{Name: "t", Value: Part{Level: ID}}
+	b := batchOf(t, record.None, record.Record{Value: named5(7, "")}, record.Record{Value: named5(8, "")})
+	got, err := v.Validate(topic, b, unpack)
+	if err != nil || len(got) != 2 || f.asked != 1 {
+		t.Errorf("%+v, %v, asked %d times", got, err, f.asked)
+	}
+	f.add(t, "t-value", 7, format.Avro, avroText)
+	if got, err = v.Validate(topic, b, unpack); err != nil || len(got) != 1 || got[0].Index != 1 {
+		t.Errorf("after the registration: %+v, %v", got, err)
+	}
+}
+
+func TestNothingPassesBeforeTheFirstLoad(t *testing.T) {
+	v, f := newTestValidator(t)
+	f.err = errors.New("no broker")
+	topic := &Topic{Name: "t", Value: Part{Level: ID}}
+	b := batchOf(t, record.None, record.Record{})
+	if _, err := v.Validate(topic, b, unpack); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if got, err := v.Validate(&Topic{Name: "_schemas", Value: topic.Value}, b, unpack); err != nil || got != nil {
+		t.Errorf("the registry's own topic: %v, %v", got, err)
+	}
+	f.err = nil
+	if _, err := v.Validate(topic, b, unpack); err != nil {
+		t.Error(err)
+	}
+	v.Close()
+	if _, err := v.Validate(topic, b, unpack); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestFewWait fills the places of those who wait; the next one is sent away at once.
+func TestFewWait(t *testing.T) {
+	v, _ := newTestValidator(t)
+	for range maxWaiting {
+		v.waiting <- struct{}{}
+	}
+	_, err := v.Validate(&Topic{Name: "t", Value: Part{Level: ID}}, batchOf(t, record.None, record.Record{}), unpack)
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUncheckable(t *testing.T) {
+	v, f := newTestValidator(t)
+	f.add(t, "t-value", 1, format.Avro, `{"type":"nonsense"}`)
+	got, err := v.Validate(&Topic{Name: "t", Value: Part{Level: Structure}}, batchOf(t, record.None, record.Record{Value: named5(1, "")}), unpack)
+	if err != nil || len(got) != 1 || got[0].Reason != reasonUncheckable {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func BenchmarkValidate(b *testing.B) {
+	v, f := newTestValidator(b)
+	f.add(b, "t-value", 1, format.Avro, avroText)
+	f.add(b, "t-value", 2, format.Protobuf, protoText)
+	f.add(b, "t-value", 3, format.JSON, jsonText)
+	text := strings.Repeat("x", 60)
+	payloads := map[string][]byte{
+		"avro": named5(1, "\x78"+text), "protobuf": named5(2, "\x00\x0a\x3c"+text), "json": named5(3, `{"s":"`+text+`"}`),
+	}
+	for _, kind := range []string{"avro", "protobuf", "json"} {
+		batch := batchOf(b, record.None, slices.Repeat([]record.Record{{Value: payloads[kind]}}, 1000)...)
+		for _, level := range []Level{ID, Structure} {
+			topic := &Topic{Name: "t", Value: Part{Level: level}}
+			b.Run(kind+"/"+level.String(), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if got, err := v.Validate(topic, batch, unpack); err != nil || len(got) > 0 {
+						b.Fatal(got, err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/record")
+			})
+		}
+	}
+}
