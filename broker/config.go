@@ -19,7 +19,7 @@ const (
 	BrokerResource        ResourceType = 4
 	BrokerLoggerResource  ResourceType = 8
 	ClientMetricsResource ResourceType = 16
-	GroupResource         ResourceType = 32 // known, so that it can be asked for; no group has a configuration yet
+	GroupResource         ResourceType = 32
 )
 
 // ConfigResource names a configuration. A broker is named by its id; the empty name is the default of all brokers.
@@ -110,6 +110,11 @@ func (n *Node) describeConfig(img *metadata.Image, r ConfigResource) ([]configde
 		}
 		return configdef.DescribeClientMetrics(img.Config(metadata.ClientMetricsResource, r.Name)), nil
 	case GroupResource:
+		if r.Name == "" {
+			return nil, refuse(ErrInvalidRequest, "Group name must not be empty")
+		}
+		limits := n.cfg.Groups.limits()
+		return configdef.DescribeGroup(img.Config(metadata.GroupResource, r.Name), &limits), nil
 	}
 	return nil, unknownResource(r.Type)
 }
@@ -144,12 +149,12 @@ func unknownTopic() error {
 }
 
 // listable are the resource types that ListConfigResources knows, in the order of its answer.
-var listable = []ResourceType{ClientMetricsResource, BrokerLoggerResource, BrokerResource, TopicResource}
+var listable = []ResourceType{GroupResource, ClientMetricsResource, BrokerLoggerResource, BrokerResource, TopicResource}
 
 // ListConfigResources returns all resources of these types that have a configuration; no types stand for all.
 func (n *Node) ListConfigResources(_ *Caller, types []ResourceType) ([]ConfigResource, error) {
 	for _, t := range types {
-		if t != GroupResource && !slices.Contains(listable, t) {
+		if !slices.Contains(listable, t) {
 			return nil, fmt.Errorf("%w: resource type %d", ErrUnsupportedVersion, t)
 		}
 	}
@@ -163,6 +168,10 @@ func (n *Node) ListConfigResources(_ *Caller, types []ResourceType) ([]ConfigRes
 		case TopicResource:
 			for topic := range img.Topics() {
 				found = append(found, ConfigResource{t, topic.Name})
+			}
+		case GroupResource:
+			for name := range img.Resources(metadata.GroupResource) {
+				found = append(found, ConfigResource{t, name})
 			}
 		case ClientMetricsResource:
 			for name := range img.Resources(metadata.ClientMetricsResource) {

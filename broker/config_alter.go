@@ -64,6 +64,7 @@ func (n *Node) alterConfig(ctx context.Context, a ConfigAlteration, validateOnly
 	case ClientMetricsResource:
 		return n.alterClientMetrics(ctx, a, validateOnly)
 	case GroupResource:
+		return n.alterGroup(ctx, a, validateOnly)
 	}
 	return unknownResource(a.Type)
 }
@@ -125,6 +126,16 @@ func (n *Node) alterClientMetrics(ctx context.Context, a ConfigAlteration, valid
 		}
 	}
 	return n.alterStored(ctx, a, validateOnly, configdef.AlterClientMetrics)
+}
+
+func (n *Node) alterGroup(ctx context.Context, a ConfigAlteration, validateOnly bool) error {
+	if a.Name == "" {
+		return refuse(ErrInvalidRequest, "Default group resources are not allowed.")
+	}
+	limits := n.cfg.Groups.limits()
+	return n.alterStored(ctx, a, validateOnly, func(current map[string]string, changes []configdef.Change) (map[string]string, error) {
+		return configdef.AlterGroup(current, changes, &limits)
+	})
 }
 
 func (n *Node) alterLoggers(a ConfigAlteration, validateOnly bool) error {

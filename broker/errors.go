@@ -186,6 +186,20 @@ var (
 	ErrInvalidCommitOffsetSize = group.ErrCommitTooLarge
 	// ErrUnstableOffsetCommit says that a transaction in progress has committed the offset (KIP-447).
 	ErrUnstableOffsetCommit = group.ErrUnstableOffset
+	// ErrInvalidGroupRequest says that a heartbeat of a group's member contradicts itself or leaves out what is needed.
+	ErrInvalidGroupRequest = group.ErrInvalidRequest
+	// ErrFencedMemberEpoch says that the member has another epoch than it says, and must join anew (KIP-848).
+	ErrFencedMemberEpoch = group.ErrFencedEpoch
+	// ErrStaleMemberEpoch says that the member has another epoch by now.
+	ErrStaleMemberEpoch = group.ErrStaleEpoch
+	// ErrUnreleasedInstanceID says that another member has the instance id and has not left.
+	ErrUnreleasedInstanceID = group.ErrUnreleasedInstance
+	// ErrUnsupportedAssignor says that there is no such assignor.
+	ErrUnsupportedAssignor = group.ErrUnsupportedAssignor
+	// ErrInvalidRegularExpression says that a regular expression cannot be compiled.
+	ErrInvalidRegularExpression = group.ErrInvalidRegex
+	// ErrEpochlessVersion says that a member of the consumer protocol used a version that knows no member epochs.
+	ErrEpochlessVersion = group.ErrOldVersion
 	// ErrGroupSubscribedToTopic says that members of the group subscribe to the topic.
 	ErrGroupSubscribedToTopic = group.ErrSubscribed
 )

@@ -12,9 +12,12 @@ import (
 const offsetsTopicName = "__consumer_offsets"
 
 // openGroups makes the group coordinator. It is loaded as the metadata shows its partitions.
-func (n *Node) openGroups() {
+func (n *Node) openGroups() error {
 	c := &n.cfg.Groups
-	core := c.core()
+	core, err := c.core(n.Image)
+	if err != nil {
+		return err
+	}
 	core.Skipped = func(key []byte, err error) {
 		n.log.Warn("a record of __consumer_offsets is skipped", "component", "coordinator", "key_bytes", len(key), "err", err)
 	}
@@ -35,6 +38,7 @@ func (n *Node) openGroups() {
 		n.groups.Close()
 		return nil
 	})
+	return nil
 }
 
 // forgetTopics removes the offsets of topics that were deleted.

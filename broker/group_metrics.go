@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,7 +22,9 @@ var (
 		group.CompletingRebalance: gauge("kafka_coordinator_group_groupmetadatamanager_numgroupscompletingrebalance", "Groups that wait for their leader's assignment."),
 		group.Stable:              gauge("kafka_coordinator_group_groupmetadatamanager_numgroupsstable", "Groups whose members have their assignments."),
 	}
-	groupPartitions = gauge("moldau_coordinator_partitions", "Partitions of __consumer_offsets that this broker coordinates.", "state")
+	consumerGroupCount = gauge("kafka_server_group_coordinator_metrics_consumer_group_count", "Groups of the consumer protocol (KIP-848), by state.", "state")
+	groupProtocolCount = gauge("kafka_server_group_coordinator_metrics_group_count", "Groups by protocol.", "protocol")
+	groupPartitions    = gauge("moldau_coordinator_partitions", "Partitions of __consumer_offsets that this broker coordinates.", "state")
 )
 
 // groupScrapeTimeout bounds how long a scrape waits for a coordinator that is busy.
@@ -42,7 +45,8 @@ func (n *Node) collectGroups(send func(*prometheus.Desc, float64, ...string)) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), groupScrapeTimeout)
 	defer cancel()
-	groups, offsets, states := 0, 0, map[group.State]int{}
+	groups, consumers, offsets := 0, 0, 0
+	states, consumerStates := map[group.State]int{}, map[group.State]int{}
 	for _, r := range counts {
 		c, err := r.Wait(ctx)
 		if err != nil {
@@ -53,12 +57,21 @@ func (n *Node) collectGroups(send func(*prometheus.Desc, float64, ...string)) {
 			states[state] += count
 			groups += count
 		}
+		for state, count := range c.Consumers {
+			consumerStates[state] += count
+			consumers += count
+		}
 		for id, members := range c.Members {
 			send(groupMembers, float64(members), id)
 			send(groupIdle, float64(c.IdleMembers[id]), id)
 		}
 	}
-	send(groupCount, float64(groups))
+	send(groupCount, float64(groups+consumers))
+	send(groupProtocolCount, float64(groups), string(group.Classic))
+	send(groupProtocolCount, float64(consumers), string(group.Consumer))
+	for _, state := range []group.State{group.Empty, group.Assigning, group.Reconciling, group.Stable} {
+		send(consumerGroupCount, float64(consumerStates[state]), strings.ToLower(state.String()))
+	}
 	send(groupOffsets, float64(offsets))
 	for state, desc := range groupStateCount {
 		send(desc, float64(states[state]))

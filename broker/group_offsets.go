@@ -18,7 +18,8 @@ func (n *Node) OffsetCommit(_ *Caller, r *group.CommitRequest) *coordinator.Repl
 func (n *Node) OffsetFetch(_ *Caller, r *group.FetchRequest) *coordinator.Reply[[]group.FetchedTopic] {
 	return coordinator.Ask(n.groups, n.offsetsTopic.partitionOf(r.Group),
 		func(t *coordinator.Turn, s *group.Shard, reply *coordinator.Reply[[]group.FetchedTopic]) {
-			reply.Send(t, s.FetchOffsets(r))
+			topics, err := s.FetchOffsets(r)
+			send(t, reply, topics, err)
 		})
 }
 

@@ -33,6 +33,18 @@ type (
 	GroupPartition = group.Partition
 	// GroupDescription is a group as it stands.
 	GroupDescription = group.Description
+	// ConsumerGroupHeartbeatRequest is what a member of the consumer protocol says.
+	ConsumerGroupHeartbeatRequest = group.ConsumerHeartbeat
+	// ConsumerGroupHeartbeatReply tells a member of the consumer protocol what it has.
+	ConsumerGroupHeartbeatReply = group.ConsumerHeartbeatReply
+	// GroupPartitions are partitions by the ids of their topics.
+	GroupPartitions = group.Partitions
+	// ConsumerGroupDescription is a group of the consumer protocol as it stands.
+	ConsumerGroupDescription = group.ConsumerDescription
+	// ConsumerGroupMember is a member of a group of the consumer protocol.
+	ConsumerGroupMember = group.ConsumerMemberDescription
+	// AssignedTopic is partitions of a topic that a member has, or shall have.
+	AssignedTopic = group.AssignedTopic
 	// GroupListing is a group in a list.
 	GroupListing = group.Listing
 	// Producer is a producer id with its epoch.

@@ -220,7 +220,9 @@ func (n *Node) openPartitions(ctx context.Context) error {
 		n.partitions.Close()
 		return nil
 	})
-	n.openGroups()
+	if err := n.openGroups(); err != nil {
+		return fmt.Errorf("open the group coordinator: %w", err)
+	}
 	n.openTransactions()
 	first := make(chan struct{})
 	var once sync.Once

@@ -4,6 +4,42 @@ package configdef
 func groupKeys() []Key {
 	return []Key{
 		{
+			Name: "group.consumer.assignors", Type: List, Default: "uniform,range", Valid: listOf{"uniform", "range"}, Importance: Medium,
+			Doc: "The assignors that members of groups of the consumer protocol may ask for; the first is taken where nobody asks.",
+		},
+		{
+			Name: "group.consumer.heartbeat.interval.ms", Type: Int, Default: "5000", Valid: atLeast(1), Importance: Medium,
+			Doc: "How often members of groups of the consumer protocol are told to send a heartbeat.",
+		},
+		{
+			Name: "group.consumer.max.heartbeat.interval.ms", Type: Int, Default: "15000", Valid: atLeast(1), Importance: Medium,
+			Doc: "The longest consumer.heartbeat.interval.ms of a group.",
+		},
+		{
+			Name: "group.consumer.max.session.timeout.ms", Type: Int, Default: "60000", Valid: atLeast(1), Importance: Medium,
+			Doc: "The longest consumer.session.timeout.ms of a group.",
+		},
+		{
+			Name: "group.consumer.max.size", Type: Int, Default: "2147483647", Valid: atLeast(1), Importance: Medium,
+			Doc: "The number of members of a group of the consumer protocol at most.",
+		},
+		{
+			Name: "group.consumer.migration.policy", Type: String, Default: "bidirectional", Valid: oneOfFold{"DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"}, Importance: Medium,
+			Doc: "Whether groups may change their protocol while they have members: upgrade lets members of the consumer protocol into classic groups, downgrade makes a group a classic one when the last of them leaves.",
+		},
+		{
+			Name: "group.consumer.min.heartbeat.interval.ms", Type: Int, Default: "5000", Valid: atLeast(1), Importance: Medium,
+			Doc: "The shortest consumer.heartbeat.interval.ms of a group.",
+		},
+		{
+			Name: "group.consumer.min.session.timeout.ms", Type: Int, Default: "45000", Valid: atLeast(1), Importance: Medium,
+			Doc: "The shortest consumer.session.timeout.ms of a group.",
+		},
+		{
+			Name: "group.consumer.session.timeout.ms", Type: Int, Default: "45000", Valid: atLeast(1), Importance: Medium,
+			Doc: "How long a member of a group of the consumer protocol may be silent before it is taken for dead.",
+		},
+		{
 			Name: "group.initial.rebalance.delay.ms", Type: Int, Default: "0", Valid: atLeast(0), Importance: Medium,
 			Doc: "How long the first rebalance of an empty group waits for more members. Kafka's default is 3000; here it is 0, because the wait delays every start of a lone consumer, and members that come later cost one more rebalance.",
 		},

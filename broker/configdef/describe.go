@@ -17,6 +17,7 @@ const (
 	Default              Source = 5
 	DynamicBrokerLogger  Source = 6
 	ClientMetrics        Source = 7
+	Group                Source = 8
 )
 
 // Entry is one config of a resource, as DescribeConfigs shows it.

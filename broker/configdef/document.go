@@ -11,7 +11,7 @@ import (
 // WriteDocument writes the reference page of all configs in Markdown.
 func WriteDocument(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(`# Configs of topics, brokers and client metrics
+	b.WriteString(`# Configs of topics, brokers, client metrics and groups
 
 Made by ` + "`go generate ./broker/configdef`" + ` from its tables; don't edit it.
 
@@ -46,6 +46,8 @@ A topic that doesn't set a config follows the broker's; a change takes effect at
 	table(BrokerKeys(), true)
 	b.WriteString("\n## Client metrics subscriptions\n\n")
 	table(ClientMetricsKeys(), false)
+	b.WriteString("\n## Groups\n\nA group that doesn't set a config follows the broker's `group.` config of the same name.\n\n")
+	table(GroupKeys(), false)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -29,6 +29,7 @@ var own = map[string]string{
 	"socket.request.max.bytes":                       "a lower bound of 1 KiB",
 	"producer.id.expiration.check.interval.ms":       "shown, which Kafka keeps to itself",
 	"group.initial.rebalance.delay.ms":               "a lone consumer starts at once",
+	"group.consumer.assignors":                       "custom classes of Java cannot run here",
 	"follower.replication.throttled.rate":            "among Kafka's quotas",
 	"leader.replication.throttled.rate":              "among Kafka's quotas",
 	"replica.alter.log.dirs.io.max.bytes.per.second": "among Kafka's quotas",

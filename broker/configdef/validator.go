@@ -71,6 +71,18 @@ func (o oneOf) check(_ string, v Value) *complaint {
 	return &complaint{v.text, "String must be one of: " + strings.Join(o, ", ")}
 }
 
+// oneOfFold permits some texts, in upper or lower case.
+type oneOfFold []string
+
+func (o oneOfFold) String() string { return "(case insensitive) [" + strings.Join(o, ", ") + "]" }
+
+func (o oneOfFold) check(_ string, v Value) *complaint {
+	if slices.ContainsFunc(o, func(s string) bool { return strings.EqualFold(s, v.text) }) {
+		return nil
+	}
+	return &complaint{v.text, "String must be one of (case insensitive): " + strings.Join(o, ", ")}
+}
+
 // listOf permits lists, empty ones too, of some texts.
 type listOf []string
 

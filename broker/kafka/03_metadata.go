@@ -78,7 +78,7 @@ func (c *conn) createMissing(ctx context.Context, r *request, q *kmsg.MetadataRe
 	outcome := make(map[string]error)
 	var names []string
 	for i := range q.Topics {
-		if name := q.Topics[i].Topic; name != nil {
+		if name := q.Topics[i].Topic; !byID(&q.Topics[i]) {
 			_, exists := img.Topic(*name)
 			if _, twice := outcome[*name]; !exists && !twice {
 				outcome[*name] = missing(*name)
@@ -137,13 +137,20 @@ func (c *conn) describeBrokers(img *metadata.Image, resp *kmsg.MetadataResponse)
 	resp.ControllerID = c.node.Config().NodeID // every broker takes administrative requests
 }
 
+// byID tells whether a topic is asked for by its id: Java's client leaves the name empty then, not null.
+func byID(asked *kmsg.MetadataRequestTopic) bool {
+	return asked.Topic == nil || asked.TopicID != ([16]byte{})
+}
+
 // describeAsked describes a topic that was asked for by name or id.
 func (c *conn) describeAsked(img *metadata.Image, asked *kmsg.MetadataRequestTopic, q *kmsg.MetadataRequest, created map[string]error) kmsg.MetadataResponseTopic {
-	if asked.Topic == nil {
+	if byID(asked) {
 		if t, ok := img.TopicByID(asked.TopicID); ok && asked.TopicID != ([16]byte{}) {
 			return c.describeTopic(img, t, q)
 		}
-		return unknownTopic(asked, kerr.UnknownTopicID.Code)
+		out := unknownTopic(asked, kerr.UnknownTopicID.Code)
+		out.Topic = nil
+		return out
 	}
 	if t, ok := img.Topic(*asked.Topic); ok {
 		return c.describeTopic(img, t, q)

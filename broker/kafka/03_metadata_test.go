@@ -57,6 +57,8 @@ func TestMetadataOfTopics(t *testing.T) {
 	}{
 		{"there", 12, true, named("there"), 0},
 		{"there, by id", 12, true, kmsg.MetadataRequestTopic{TopicID: id}, 0},
+		{"there, by id with an empty name", 12, true, kmsg.MetadataRequestTopic{Topic: new(string), TopicID: id}, 0},
+		{"unknown id with an empty name", 12, true, kmsg.MetadataRequestTopic{Topic: new(string), TopicID: [16]byte{9}}, 100},
 		{"not there, not to be made", 12, false, named("not-made"), 3},
 		{"made at once", 12, true, named("made"), 0},
 		{"made by an old client", 1, false, named("made-too"), 0},

@@ -18,7 +18,7 @@ import (
 
 // offsetCommit keeps the offsets of existing partitions.
 func (c *conn) offsetCommit(_ context.Context, r *request, q *kmsg.OffsetCommitRequest) reply {
-	ask := &broker.OffsetCommitRequest{Group: q.Group, Generation: q.Generation, MemberID: q.MemberID, InstanceID: q.InstanceID, Retention: -1}
+	ask := &broker.OffsetCommitRequest{Group: q.Group, Generation: q.Generation, MemberID: q.MemberID, InstanceID: q.InstanceID, KnowsEpochs: q.Version >= 9, Retention: -1}
 	if q.Version <= 4 && q.RetentionTimeMillis >= 0 {
 		ask.Retention = time.Duration(min(q.RetentionTimeMillis, maxRetentionMillis)) * time.Millisecond
 	}

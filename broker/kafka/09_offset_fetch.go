@@ -22,7 +22,10 @@ func (c *conn) offsetFetch(_ context.Context, r *request, q *kmsg.OffsetFetchReq
 	pending := make([]broker.Pending, len(q.Groups))
 	for i := range q.Groups {
 		g := &q.Groups[i]
-		ask := &broker.OffsetFetchRequest{Group: g.Group, All: g.Topics == nil, RequireStable: q.RequireStable}
+		ask := &broker.OffsetFetchRequest{Group: g.Group, All: g.Topics == nil, RequireStable: q.RequireStable, MemberEpoch: -1}
+		if q.Version >= 9 {
+			ask.MemberID, ask.MemberEpoch = g.MemberID, g.MemberEpoch
+		}
 		for j := range g.Topics {
 			name, _ := c.fetchedTopic(q.Version, &g.Topics[j])
 			ask.Topics = append(ask.Topics, broker.OffsetFetchTopic{Topic: name, Partitions: g.Topics[j].Partitions})
@@ -93,7 +96,7 @@ func (c *conn) fetchedTopics(q *kmsg.OffsetFetchRequest, g *kmsg.OffsetFetchRequ
 
 // offsetFetchOne answers the versions that ask for one group.
 func (c *conn) offsetFetchOne(r *request, q *kmsg.OffsetFetchRequest) reply {
-	ask := &broker.OffsetFetchRequest{Group: q.Group, All: q.Topics == nil && q.Version >= 2, RequireStable: q.RequireStable}
+	ask := &broker.OffsetFetchRequest{Group: q.Group, All: q.Topics == nil && q.Version >= 2, RequireStable: q.RequireStable, MemberEpoch: -1}
 	for i := range q.Topics {
 		ask.Topics = append(ask.Topics, broker.OffsetFetchTopic{Topic: q.Topics[i].Topic, Partitions: q.Topics[i].Partitions})
 	}

@@ -40,7 +40,7 @@ func describedGroup(q *kmsg.DescribeGroupsRequest, id string, d *broker.GroupDes
 	case errors.Is(err, broker.ErrGroupNotFound):
 		out.State = "Dead"
 		if q.Version >= 6 {
-			out.ErrorCode, out.ErrorMessage = code(err), optional("Group "+id+" not found.")
+			out.ErrorCode, out.ErrorMessage = code(err), errorMessage(err)
 		} else if q.IncludeAuthorizedOperations {
 			out.AuthorizedOperations = groupOperations
 		}

@@ -10,9 +10,6 @@ import (
 
 // ListGroups (key 16), versions 0 to 5. 3: flexible. 4: states (KIP-518). 5: types (KIP-848).
 
-// classicType is the type of the groups that clients assign themselves.
-const classicType = "classic"
-
 // listGroups lists the groups that this broker coordinates.
 func (c *conn) listGroups(ctx context.Context, r *request, q *kmsg.ListGroupsRequest) reply {
 	resp := q.ResponseKind().(*kmsg.ListGroupsResponse)
@@ -21,15 +18,12 @@ func (c *conn) listGroups(ctx context.Context, r *request, q *kmsg.ListGroupsReq
 		resp.ErrorCode = code(err)
 		return answer(resp)
 	}
-	if !permitted(q.TypesFilter, classicType) {
-		return answer(resp)
-	}
 	for _, g := range groups {
-		if !permitted(q.StatesFilter, g.State.String()) {
+		if !permitted(q.StatesFilter, g.State.String()) || !permitted(q.TypesFilter, string(g.Type)) {
 			continue
 		}
 		out := kmsg.NewListGroupsResponseGroup()
-		out.Group, out.ProtocolType, out.GroupState, out.GroupType = g.ID, g.ProtocolType, g.State.String(), classicType
+		out.Group, out.ProtocolType, out.GroupState, out.GroupType = g.ID, g.ProtocolType, g.State.String(), string(g.Type)
 		resp.Groups = append(resp.Groups, out)
 	}
 	return answer(resp)

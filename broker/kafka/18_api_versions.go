@@ -45,6 +45,7 @@ var features = []struct {
 	name            string
 	min, max, level int16
 }{
+	{"group.version", 0, 1, 1},
 	{"transaction.version", 0, 2, 2},
 }
 

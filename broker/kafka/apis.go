@@ -82,6 +82,8 @@ func apiTable() []api {
 		{key: kmsg.DescribeProducers, name: "DescribeProducers", min: 0, max: 0, plane: controlPlane, handle: decoded((*conn).describeProducers)},
 		{key: kmsg.DescribeTransactions, name: "DescribeTransactions", min: 0, max: 0, plane: dataPlane, handle: decoded((*conn).describeTransactions)},
 		{key: kmsg.ListTransactions, name: "ListTransactions", min: 0, max: 2, plane: controlPlane, handle: decoded((*conn).listTransactions)},
+		{key: kmsg.ConsumerGroupHeartbeat, name: "ConsumerGroupHeartbeat", min: 0, max: 1, plane: dataPlane, handle: decoded((*conn).consumerGroupHeartbeat)},
+		{key: kmsg.ConsumerGroupDescribe, name: "ConsumerGroupDescribe", min: 0, max: 1, plane: dataPlane, handle: decoded((*conn).consumerGroupDescribe)},
 		{key: kmsg.GetTelemetrySubscriptions, name: "GetTelemetrySubscriptions", min: 0, max: 0, plane: controlPlane, handle: decoded((*conn).getTelemetrySubscriptions)},
 		{key: kmsg.PushTelemetry, name: "PushTelemetry", min: 0, max: 0, plane: controlPlane, handle: decoded((*conn).pushTelemetry)},
 		{key: kmsg.ListConfigResources, name: "ListConfigResources", min: 0, max: 1, plane: controlPlane, handle: decoded((*conn).listConfigResources)},

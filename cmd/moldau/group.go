@@ -49,13 +49,14 @@ var groupList = output.List[groupRow]{
 }
 
 func newGroupList(a *app) *cobra.Command {
-	var states []string
+	var states, types []string
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List groups",
 		Example: `  moldau group list
-  moldau group list --state Stable,Empty -o name`,
+  moldau group list --state Stable,Empty -o name
+  moldau group list --type consumer`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.admin(cmd, func(ctx context.Context, adm *kadm.Client) error {
@@ -65,6 +66,9 @@ func newGroupList(a *app) *cobra.Command {
 				}
 				var rows []groupRow
 				for _, g := range listed.Sorted() {
+					if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(t, g.GroupType) }) {
+						continue
+					}
 					rows = append(rows, groupRow{g.Group, g.State, strings.ToLower(g.GroupType), g.ProtocolType, g.Coordinator})
 				}
 				return groupList.Print(a.out, a.format, rows)
@@ -73,19 +77,36 @@ func newGroupList(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVarP(&states, "state", "s", nil, "only groups in one of these states")
 	must(cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(
-		[]string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}, cobra.ShellCompDirectiveNoFileComp)))
+		[]string{"Empty", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Stable"}, cobra.ShellCompDirectiveNoFileComp)))
+	cmd.Flags().StringSliceVarP(&types, "type", "t", nil, "only groups of one of these types: classic, where members assign, consumer, where the broker does")
+	must(cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"classic", "consumer"}, cobra.ShellCompDirectiveNoFileComp)))
 	a.withFormat(cmd)
 	return cmd
 }
 
 // groupLags asks for groups, with members, offsets and lag, in the order of their names. No names are all groups. A named
 // group that is not there is an error.
-func groupLags(ctx context.Context, adm *kadm.Client, names []string) ([]kadm.DescribedGroupLag, error) {
+func groupLags(ctx context.Context, adm *kadm.Client, names []string) ([]describedGroup, error) {
+	listed, err := adm.ListGroups(ctx)
+	if err != nil && len(listed) == 0 {
+		return nil, err
+	}
 	all, err := adm.Lag(ctx, names...)
 	if err != nil && len(all) == 0 {
 		return nil, err
 	}
-	lags := all.Sorted()
+	for _, g := range listed.Sorted() { // the library knows classic ones only
+		if _, ok := all[g.Group]; !ok && len(names) == 0 && isConsumers(g) {
+			all[g.Group] = kadm.DescribedGroupLag{Group: g.Group}
+		}
+	}
+	lags := make([]describedGroup, 0, len(all))
+	for _, l := range all.Sorted() {
+		lags = append(lags, describedGroup{DescribedGroupLag: l})
+	}
+	if err := describeConsumers(ctx, adm, listed, lags); err != nil {
+		return nil, err
+	}
 	for _, l := range lags {
 		switch err := l.Error(); {
 		case slices.Contains(names, l.Group) && l.State == "Dead":

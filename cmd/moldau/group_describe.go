@@ -15,8 +15,10 @@ import (
 type groupDescription struct {
 	Name         string      `json:"name"`
 	State        string      `json:"state"`
+	Type         string      `json:"type"`
 	ProtocolType string      `json:"protocol_type"`
-	Protocol     string      `json:"protocol"`
+	Protocol     string      `json:"protocol"`        // of a group of the consumer protocol: the assignor
+	Epoch        *int32      `json:"epoch,omitempty"` // of a group of the consumer protocol
 	Coordinator  int32       `json:"coordinator"`
 	Lag          int64       `json:"lag"`
 	Members      []memberRow `json:"members"`
@@ -41,8 +43,8 @@ func newGroupDescribe(a *app) *cobra.Command {
 					return err
 				}
 				groups := make([]groupDescription, len(lags))
-				for i, l := range lags {
-					groups[i] = describedGroup(l)
+				for i := range lags {
+					groups[i] = groupDescriptionOf(&lags[i])
 				}
 				return a.printGroups(groups)
 			})
@@ -52,10 +54,13 @@ func newGroupDescribe(a *app) *cobra.Command {
 	return cmd
 }
 
-func describedGroup(l kadm.DescribedGroupLag) groupDescription {
+func groupDescriptionOf(l *describedGroup) groupDescription {
 	d := groupDescription{
-		Name: l.Group, State: l.State, ProtocolType: l.ProtocolType, Protocol: l.Protocol, Coordinator: l.Coordinator.NodeID,
-		Members: membersOf(l), Partitions: lagRowsOf(l),
+		Name: l.Group, State: l.State, Type: l.kind(), ProtocolType: l.ProtocolType, Protocol: l.Protocol, Coordinator: l.Coordinator.NodeID,
+		Members: membersOf(l), Partitions: lagRowsOf(l.DescribedGroupLag),
+	}
+	if l.consumer != nil {
+		d.Epoch = &l.consumer.Epoch
 	}
 	if d.Partitions == nil {
 		d.Partitions = []lagRow{}
@@ -95,8 +100,8 @@ func (a *app) printGroup(w io.Writer, d groupDescription) error {
 	if d.Protocol != "" {
 		protocol += " " + d.Protocol
 	}
-	if _, err := fmt.Fprintf(w, "group         %s\nstate         %s\nprotocol      %s\ncoordinator   %d\nmembers       %d\nlag           %d\n",
-		d.Name, d.State, protocol, d.Coordinator, len(d.Members), d.Lag); err != nil {
+	if _, err := fmt.Fprintf(w, "group         %s\nstate         %s\ntype          %s\nprotocol      %s\ncoordinator   %d\nmembers       %d\nlag           %d\n",
+		d.Name, d.State, d.typeText(), protocol, d.Coordinator, len(d.Members), d.Lag); err != nil {
 		return err
 	}
 	if d.WithoutPartition > 0 {
@@ -120,6 +125,14 @@ func (a *app) printGroup(w io.Writer, d groupDescription) error {
 		return err
 	}
 	return lagList.Print(w, a.format, d.Partitions)
+}
+
+// typeText is the type of the group, with the epoch where it has one.
+func (d *groupDescription) typeText() string {
+	if d.Epoch == nil {
+		return d.Type
+	}
+	return fmt.Sprintf("%s, epoch %d", d.Type, *d.Epoch)
 }
 
 // assigned is how many partitions the members share.

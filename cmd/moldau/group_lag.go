@@ -108,7 +108,7 @@ func (a *app) printLag(cmd *cobra.Command, args []string) error {
 		}
 		var rows []lagRow
 		for _, l := range lags {
-			rows = append(rows, lagRowsOf(l)...)
+			rows = append(rows, lagRowsOf(l.DescribedGroupLag)...)
 		}
 		return lagList.Print(a.out, a.format, rows)
 	})

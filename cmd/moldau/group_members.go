@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,8 @@ type memberRow struct {
 	Instance   string             `json:"instance,omitempty"`
 	Client     string             `json:"client"`
 	Host       string             `json:"host"`
+	Epoch      *int32             `json:"epoch,omitempty"`    // of members in groups of the consumer protocol
+	Protocol   string             `json:"protocol,omitempty"` // of members in groups of the consumer protocol
 	Partitions map[string][]int32 `json:"partitions"`
 }
 
@@ -29,10 +32,23 @@ var memberList = output.List[memberRow]{
 		{Head: "CLIENT", Text: func(r memberRow) string { return r.Client }},
 		{Head: "HOST", Text: func(r memberRow) string { return r.Host }},
 		{Head: "PARTITIONS", Text: func(r memberRow) string { return showPartitions(r.Partitions) }},
+		{Head: "EPOCH", Wide: true, Text: func(r memberRow) string { return r.epochText() }},
 		{Head: "MEMBER", Wide: true, Text: func(r memberRow) string { return r.Member }},
 		{Head: "INSTANCE", Wide: true, Text: func(r memberRow) string { return r.Instance }},
 	},
 	Name: func(r memberRow) string { return r.Member },
+}
+
+// epochText is the epoch of a member, with the protocol that it speaks if that is not the group's.
+func (r *memberRow) epochText() string {
+	switch {
+	case r.Epoch == nil:
+		return "-"
+	case r.Protocol == "classic":
+		return fmt.Sprintf("%d (classic)", *r.Epoch)
+	default:
+		return strconv.Itoa(int(*r.Epoch))
+	}
 }
 
 // showPartitions writes partitions as topic[0 1 2], a member without any as a warning.
@@ -63,8 +79,8 @@ func newGroupMembers(a *app) *cobra.Command {
 					return err
 				}
 				var rows []memberRow
-				for _, l := range lags {
-					rows = append(rows, membersOf(l)...)
+				for i := range lags {
+					rows = append(rows, membersOf(&lags[i])...)
 				}
 				return memberList.Print(a.out, a.format, rows)
 			})
@@ -75,7 +91,10 @@ func newGroupMembers(a *app) *cobra.Command {
 }
 
 // membersOf returns the members of a group in the order that the client library gives them.
-func membersOf(l kadm.DescribedGroupLag) []memberRow {
+func membersOf(l *describedGroup) []memberRow {
+	if l.consumer != nil {
+		return consumerMembers(l.consumer)
+	}
 	rows := make([]memberRow, 0, len(l.Members))
 	for _, m := range l.Members {
 		r := memberRow{Group: l.Group, Member: m.MemberID, Client: m.ClientID, Host: strings.TrimPrefix(m.ClientHost, "/"), Partitions: map[string][]int32{}}

@@ -13,12 +13,12 @@ import (
 )
 
 // consume lets one member of a group read everything in the seeded topic, and returns it.
-func (s *shell) consume(group string, records int) *kgo.Client {
+func (s *shell) consume(group string, records int, opts ...kgo.Opt) *kgo.Client {
 	s.t.Helper()
-	cl, err := kgo.NewClient(
+	cl, err := kgo.NewClient(append(opts,
 		kgo.SeedBrokers(s.brokers), kgo.ConsumerGroup(group), kgo.ConsumeTopics("seeded"), kgo.ClientID("reader"),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.DisableAutoCommit(),
-	)
+	)...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -35,6 +35,38 @@ func (s *shell) consume(group string, records int) *kgo.Client {
 		s.t.Fatal(err)
 	}
 	return cl
+}
+
+// The broker assigns the members of this group; the commands show it all the same, with what is its own.
+func TestConsumerGroupCommands(t *testing.T) {
+	s := &shell{t: t, brokers: serve(t, t.TempDir()).kafka}
+	s.ok("", "topic", "create", "seeded", "-p", "3")
+	s.ok("a\nb\n", "topic", "produce", "seeded", "-p", "0")
+	cl := s.consume("modern", 2, kgo.ServerSideBalancer())
+	defer cl.Close()
+	s.ok("c\n", "topic", "produce", "seeded", "-p", "1")
+	if got := s.ok("", "group", "list", "--type", "consumer", "-o", "name"); got != "modern\n" {
+		t.Errorf("list: %q", got)
+	}
+	if got := s.ok("", "group", "list", "--type", "classic", "-o", "name"); got != "" {
+		t.Errorf("list of classic groups: %q", got)
+	}
+	groups := decode[[]groupDescription](t, s.ok("", "group", "describe", "modern", "-o", "json"))
+	if d := groups[0]; d.State != "Stable" || d.Type != "consumer" || d.Protocol != "uniform" || d.Epoch == nil || *d.Epoch < 2 || d.Lag != 1 || len(d.Partitions) != 3 {
+		t.Errorf("describe: %+v", d)
+	}
+	members := decode[[]memberRow](t, s.ok("", "group", "members", "modern", "-o", "json"))
+	if len(members) != 1 || len(members[0].Partitions["seeded"]) != 3 || members[0].Epoch == nil || members[0].Protocol != "consumer" || members[0].Client != "reader" {
+		t.Errorf("members: %+v", members)
+	}
+	lags := decode[[]lagRow](t, s.ok("", "group", "lag", "modern", "-o", "json"))
+	i := slices.IndexFunc(lags, func(r lagRow) bool { return r.Partition == 1 })
+	if i < 0 || lags[i].Committed != nil || lags[i].Lag != 1 || lags[i].Client != "reader" {
+		t.Errorf("lag: %+v", lags)
+	}
+	if got := s.ok("", "group", "describe", "modern"); !strings.Contains(got, "type          consumer, epoch") {
+		t.Errorf("describe for people:\n%s", got)
+	}
 }
 
 func TestGroupCommands(t *testing.T) {

@@ -21,10 +21,13 @@ type scenario struct {
 // compares the answers field by field. A difference that is not listed fails,
 // and so does a listed one that no longer occurs.
 func TestSameAnswers(t *testing.T) {
-	kafka := StartKafka(t, KafkaOptions{})
+	// Assignments come with the heartbeat that asks for them, not a second later.
+	kafka := StartKafka(t, KafkaOptions{Properties: map[string]string{
+		"group.consumer.assignment.interval.ms": "0", "group.consumer.assignor.offload.enable": "false",
+	}})
 	ours := StartMoldau(t, BuildMoldau(t))
 	used := make([]bool, len(Differences))
-	for _, sc := range slices.Concat(scenarios, groupScenarios, txnScenarios) {
+	for _, sc := range slices.Concat(scenarios, groupScenarios, txnScenarios, consumerGroupScenarios) {
 		t.Run(sc.name, func(t *testing.T) {
 			clock := time.Now().UnixMilli()
 			theirs, mine := newSession(t, kafka.Addr, clock), newSession(t, ours.Kafka(), clock)

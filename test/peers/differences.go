@@ -69,6 +69,10 @@ var Differences = []Difference{
 		"Kafka asks the transaction coordinator about the first commit of a transaction only, so that a later one passes under whatever transactional id; here every commit is held against its transaction.",
 	},
 	{
+		`^ConsumerGroupHeartbeat (ahead|static (unreleased|fenced|leaves fenced))`, `ErrorMessage$`,
+		"Kafka's message names member ids and epochs, ours says what the error means.",
+	},
+	{
 		`^ElectLeaders none`, `^(Replica)?Topics|\.len$`,
 		"Every partition is asked for; the two brokers hold different topics at that moment.",
 	},

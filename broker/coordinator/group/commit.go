@@ -12,6 +12,8 @@ type CommitRequest struct {
 	Generation int32
 	MemberID   string
 	InstanceID *string
+	// KnowsEpochs says that the version of the request knows member epochs (KIP-848).
+	KnowsEpochs bool
 	// Retention is how long the offsets live at least, as clients before KIP-211 say; negative: the broker's retention.
 	Retention time.Duration
 	Offsets   []PartitionOffset
@@ -25,6 +27,8 @@ type PartitionOffset struct {
 	Offset      int64
 	LeaderEpoch int32
 	Metadata    string
+
+	refused error // why the group does not take it
 }
 
 // CommitOffsets commits offsets and returns an error for each, or one for all. ErrNotFound says that only a member may
@@ -32,6 +36,8 @@ type PartitionOffset struct {
 func (s *Shard) CommitOffsets(t *coordinator.Turn, r *CommitRequest) ([]error, error) {
 	g := s.groups[r.Group]
 	switch {
+	case g != nil && g.consumer != nil:
+		return g.consumer.commit(t, coordinator.NoProducer, r)
 	case g != nil:
 		if err := g.mayCommit(t, r.Generation, r.MemberID, r.InstanceID, false); err != nil {
 			return nil, err
@@ -47,6 +53,8 @@ func (s *Shard) CommitOffsets(t *coordinator.Turn, r *CommitRequest) ([]error, e
 func (s *Shard) CommitTxnOffsets(t *coordinator.Turn, p coordinator.Producer, r *CommitRequest) ([]error, error) {
 	g := s.groups[r.Group]
 	switch {
+	case g != nil && g.consumer != nil:
+		return g.consumer.commit(t, p, r)
 	case g != nil:
 		if err := g.mayCommit(t, r.Generation, r.MemberID, r.InstanceID, true); err != nil {
 			return nil, err
@@ -87,6 +95,10 @@ func (s *Shard) commit(t *coordinator.Turn, p coordinator.Producer, r *CommitReq
 	errs := make([]error, len(r.Offsets))
 	for i := range r.Offsets {
 		o := &r.Offsets[i]
+		if o.refused != nil {
+			errs[i] = o.refused
+			continue
+		}
 		if len(o.Metadata) > s.c.OffsetMetadataMaxBytes {
 			errs[i] = ErrMetadataTooLarge
 			continue

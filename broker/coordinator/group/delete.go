@@ -13,10 +13,14 @@ func (s *Shard) Delete(t *coordinator.Turn, groupID string) error {
 	switch {
 	case g == nil:
 		return ErrNotFound
-	case g.state != Empty:
+	case g.current() != Empty:
 		return ErrNonEmpty
 	}
 	g.removeOffsets(t, func(string) bool { return true })
+	if g.consumer != nil {
+		g.consumer.appendEnd(t)
+		return nil
+	}
 	t.Append(g.key(), nil)
 	return nil
 }
@@ -69,7 +73,10 @@ func (s *Shard) DeleteOffsets(t *coordinator.Turn, groupID string, partitions []
 	}
 	var subscribed map[string]struct{}
 	known := true
-	if g.state != Empty {
+	switch {
+	case g.consumer != nil:
+		subscribed = g.consumer.subscribed()
+	case g.state != Empty:
 		if g.protocolType != consumerType {
 			return nil, ErrNonEmpty
 		}

@@ -34,8 +34,11 @@ type MemberDescription struct {
 // Describe returns a group, or ErrNotFound.
 func (s *Shard) Describe(groupID string) (Description, error) {
 	g := s.groups[groupID]
-	if g == nil {
-		return Description{}, ErrNotFound
+	switch {
+	case g == nil:
+		return Description{}, refuse(ErrNotFound, "Group %s not found.", groupID)
+	case g.consumer != nil:
+		return Description{}, refuse(ErrNotFound, "Group %s is not a classic group.", groupID)
 	}
 	d := Description{
 		ID: g.id, State: g.state, ProtocolType: g.protocolType, Generation: g.generation, IdleMembers: g.idleMembers(),
@@ -60,31 +63,53 @@ type Listing struct {
 	ID           string
 	ProtocolType string
 	State        State
+	Type         Type
 }
+
+// Type is the protocol of a group, by Kafka's name.
+type Type string
+
+// The types of groups.
+const (
+	Classic  Type = "classic"  // members assign
+	Consumer Type = "consumer" // the coordinator assigns (KIP-848)
+)
 
 // List returns all groups by id.
 func (s *Shard) List() []Listing {
 	out := make([]Listing, 0, len(s.groups))
 	for _, id := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[id]
-		out = append(out, Listing{ID: id, ProtocolType: g.protocolType, State: g.state})
+		l := Listing{ID: id, ProtocolType: g.protocolType, State: g.state, Type: Classic}
+		if g.consumer != nil {
+			l.ProtocolType, l.State, l.Type = consumerType, g.current(), Consumer
+		}
+		out = append(out, l)
 	}
 	return out
 }
 
 // Counts are numbers about the groups of a shard.
 type Counts struct {
-	Groups  map[State]int
-	Offsets int
+	Groups    map[State]int // classic ones
+	Consumers map[State]int // those of the consumer protocol
+	Offsets   int
 	// Members and IdleMembers are by group; only groups with members are named.
 	Members, IdleMembers map[string]int
 }
 
 // Count counts.
 func (s *Shard) Count() Counts {
-	c := Counts{Groups: map[State]int{}, Members: map[string]int{}, IdleMembers: map[string]int{}}
+	c := Counts{Groups: map[State]int{}, Consumers: map[State]int{}, Members: map[string]int{}, IdleMembers: map[string]int{}}
 	for id, g := range s.groups {
-		c.Groups[g.state]++
+		if g.consumer != nil {
+			c.Consumers[g.current()]++
+			if n := len(g.consumer.members); n > 0 {
+				c.Members[id], c.IdleMembers[id] = n, g.consumer.idleMembers()
+			}
+		} else {
+			c.Groups[g.state]++
+		}
 		for _, partitions := range g.offsets.committed {
 			c.Offsets += len(partitions)
 		}

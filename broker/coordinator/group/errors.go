@@ -37,6 +37,22 @@ var (
 	ErrUnstableOffset = errors.New("a transaction in progress has committed the offset")
 	// ErrSubscribed says that the group's members subscribe to the topic: GROUP_SUBSCRIBED_TO_TOPIC.
 	ErrSubscribed = errors.New("members of the group subscribe to the topic")
+	// ErrInvalidRequest says that a heartbeat contradicts itself or leaves out what is needed: INVALID_REQUEST.
+	ErrInvalidRequest = errors.New("the request is invalid")
+	// ErrFencedEpoch says that the member has another epoch than it says, and must join anew: FENCED_MEMBER_EPOCH (KIP-848).
+	ErrFencedEpoch = errors.New("the member epoch is fenced, the member must give up its partitions and join anew")
+	// ErrStaleEpoch says that the member has another epoch by now: STALE_MEMBER_EPOCH (KIP-848).
+	ErrStaleEpoch = errors.New("the member epoch is stale, the member must learn the current one by a heartbeat")
+	// ErrUnreleasedInstance says that another member has the instance id and has not left: UNRELEASED_INSTANCE_ID (KIP-848).
+	ErrUnreleasedInstance = errors.New("the instance id is in use by another member")
+	// ErrUnsupportedAssignor says that there is no such assignor: UNSUPPORTED_ASSIGNOR (KIP-848).
+	ErrUnsupportedAssignor = errors.New("the assignor is not supported")
+	// ErrInvalidRegex says that a regular expression cannot be compiled: INVALID_REGULAR_EXPRESSION (KIP-848).
+	ErrInvalidRegex = errors.New("the regular expression is invalid")
+	// ErrOldVersion says that a member of the consumer protocol used a version that knows no member epochs: UNSUPPORTED_VERSION.
+	ErrOldVersion = errors.New("the version of the request knows no member epochs")
+	// ErrSubscriptionTooLarge says that what a member says of itself does not fit into a record.
+	ErrSubscriptionTooLarge = errors.New("the member's subscription does not fit into a record")
 	// ErrAssignmentTooLarge says that the group with its assignment does not fit into a record.
 	ErrAssignmentTooLarge = errors.New("the group with its assignment does not fit into a record")
 )

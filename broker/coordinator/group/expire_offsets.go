@@ -11,6 +11,10 @@ import (
 func (s *Shard) expireOffsets(t *coordinator.Turn) {
 	for _, g := range s.sorted() {
 		g.expireOffsets(t)
+		if c := g.consumer; c != nil && len(c.members) == 0 && g.offsets.empty() {
+			c.appendEnd(t) // which drops it
+			continue
+		}
 		if !g.idle() {
 			continue
 		}
@@ -30,6 +34,8 @@ func (s *Shard) expireOffsets(t *coordinator.Turn) {
 func (g *group) expireOffsets(t *coordinator.Turn) {
 	var subscribed map[string]struct{}
 	switch {
+	case g.consumer != nil:
+		subscribed = g.consumer.subscribed()
 	case g.protocolType == "" || g.state == Empty:
 	case g.state == Stable && g.protocolType == consumerType:
 		var known bool
@@ -68,7 +74,7 @@ func (g *group) expired(o *Offset, now time.Time) bool {
 		return !o.expires.After(now)
 	}
 	unused := o.committed
-	if g.protocolType != "" && g.state == Empty && !g.since.IsZero() {
+	if g.consumer == nil && g.protocolType != "" && g.state == Empty && !g.since.IsZero() {
 		unused = g.since
 	}
 	return now.Sub(unused) >= g.s.c.OffsetsRetention

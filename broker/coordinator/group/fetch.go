@@ -8,6 +8,9 @@ import (
 // FetchRequest asks for committed offsets.
 type FetchRequest struct {
 	Group string
+	// MemberID is nil, and MemberEpoch negative, where the client does not tell them.
+	MemberID    *string
+	MemberEpoch int32
 	// All asks for all partitions, Topics then is nothing.
 	All    bool
 	Topics []FetchTopic
@@ -38,10 +41,15 @@ type FetchedOffset struct {
 var none = Offset{Offset: -1, LeaderEpoch: -1}
 
 // FetchOffsets answers every partition that is asked for, in the order of the request; of all of them, by name and number.
-func (s *Shard) FetchOffsets(r *FetchRequest) []FetchedTopic {
+func (s *Shard) FetchOffsets(r *FetchRequest) ([]FetchedTopic, error) {
 	g := s.groups[r.Group]
+	if g != nil && g.consumer != nil {
+		if err := g.consumer.mayFetch(r); err != nil {
+			return nil, err
+		}
+	}
 	if r.All {
-		return g.fetchAll(r.RequireStable)
+		return g.fetchAll(r.RequireStable), nil
 	}
 	out := make([]FetchedTopic, len(r.Topics))
 	for i, topic := range r.Topics {
@@ -50,7 +58,7 @@ func (s *Shard) FetchOffsets(r *FetchRequest) []FetchedTopic {
 			out[i].Partitions[j] = g.fetch(topicPartition{topic.Topic, p}, r.RequireStable)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // fetch returns the offset of one partition. A group that does not exist has none.

@@ -14,9 +14,13 @@ const (
 	PreparingRebalance
 	CompletingRebalance
 	Stable
+	// Assigning is the state of a group of the consumer protocol whose targets are behind its epoch.
+	Assigning
+	// Reconciling is the state of a group of the consumer protocol whose members are on their way to their targets.
+	Reconciling
 )
 
-var stateNames = [...]string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}
+var stateNames = [...]string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Assigning", "Reconciling"}
 
 // String returns Kafka's name of the state.
 func (s State) String() string { return stateNames[s] }
@@ -47,6 +51,8 @@ type group struct {
 	delayLeft    time.Duration // how far they still may
 	newcomer     bool          // somebody joined since the end was put off
 	syncDeadline time.Time     // when members that do not sync are removed; zero: none
+
+	consumer *consumers // of a group of the consumer protocol, of which only this and offsets count; nil: a classic group
 
 	offsets offsets
 
@@ -163,6 +169,9 @@ func (g *group) wake(at time.Time) {
 // nextDeadline is when something happens to the group by itself; zero is never.
 func (g *group) nextDeadline() time.Time {
 	next := earliest(g.joinDeadline, g.syncDeadline)
+	if g.consumer != nil {
+		next = g.consumer.nextDeadline()
+	}
 	for _, m := range g.members {
 		next = earliest(next, m.deadline)
 	}
@@ -182,5 +191,29 @@ func earliest(a, b time.Time) time.Time {
 
 // idle tells whether nothing is left of the group but its record: no member, no offset.
 func (g *group) idle() bool {
-	return g.state == Empty && len(g.members) == 0 && len(g.pending) == 0 && g.offsets.empty()
+	return g.consumer == nil && g.state == Empty && len(g.members) == 0 && len(g.pending) == 0 && g.offsets.empty()
+}
+
+// current is the state of the group, of whatever protocol.
+func (g *group) current() State {
+	if g.consumer != nil {
+		return g.consumer.state()
+	}
+	return g.state
+}
+
+// settle is called after an operation on a group of the consumer protocol: it lets the group be looked at when something is due,
+// or forgets it if nothing came of the operation.
+func (g *group) settle() {
+	if c := g.consumer; c != nil && c.epoch == 0 && len(c.members) == 0 {
+		g.consumer = nil
+	}
+	if g.s.groups[g.id] != g {
+		return
+	}
+	if g.idle() && !g.stored {
+		g.s.drop(g)
+	} else if next := g.nextDeadline(); !next.IsZero() {
+		g.wake(next)
+	}
 }

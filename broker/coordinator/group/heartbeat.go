@@ -4,6 +4,10 @@ import "moldau/broker/coordinator"
 
 // Heartbeat notes that a member is alive, and returns what it has to know: ErrRebalanceInProgress while it should join.
 func (s *Shard) Heartbeat(t *coordinator.Turn, groupID, memberID string, instanceID *string, generation int32) error {
+	if g := s.groups[groupID]; g != nil && g.consumer != nil {
+		defer g.settle()
+		return g.consumer.heartbeatClassic(t, memberID, instanceID, generation)
+	}
 	g, m, err := s.member(groupID, memberID, instanceID)
 	switch {
 	case err != nil:
@@ -45,6 +49,10 @@ func (s *Shard) Leave(t *coordinator.Turn, groupID string, members []Leaving) ([
 		return nil, ErrInvalidGroupID
 	}
 	g := s.groups[groupID]
+	if g != nil && g.consumer != nil {
+		defer g.settle()
+		return g.consumer.leaveBy(t, members), nil
+	}
 	answers, left := make([]error, len(members)), false
 	for i, l := range members {
 		if g == nil {

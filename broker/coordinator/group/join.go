@@ -56,7 +56,18 @@ func (s *Shard) Join(t *coordinator.Turn, r *JoinRequest, reply *coordinator.Rep
 		return
 	}
 	g := s.groups[r.Group]
-	if g == nil {
+	if g != nil && g.consumer != nil {
+		if len(g.consumer.members) > 0 {
+			g.consumer.join(t, r, reply)
+			s.settle(r.Group)
+			return
+		}
+		if r.MemberID == "" { // an empty group takes any protocol
+			g.consumer.appendEnd(t)
+		}
+		g = s.groups[r.Group]
+	}
+	if g == nil || g.consumer != nil {
 		if r.MemberID != "" {
 			reply.SendNow(refuseJoin(r.MemberID, ErrUnknownMember))
 			return

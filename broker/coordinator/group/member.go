@@ -47,7 +47,11 @@ func (m *member) supports(protocol string) bool {
 
 // matches tells whether protocols are the ones the member has, in the same order and with the same metadata.
 func (m *member) matches(protocols []Protocol) bool {
-	return slices.EqualFunc(m.protocols, protocols, func(a, b Protocol) bool {
+	return sameProtocols(m.protocols, protocols)
+}
+
+func sameProtocols(a, b []Protocol) bool {
+	return slices.EqualFunc(a, b, func(a, b Protocol) bool {
 		return a.Name == b.Name && bytes.Equal(a.Metadata, b.Metadata)
 	})
 }

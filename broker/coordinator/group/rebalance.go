@@ -132,12 +132,16 @@ func (g *group) changed(t *coordinator.Turn) {
 		g.rebalance(t)
 	case PreparingRebalance:
 		g.completeIfJoined(t)
-	case Empty:
+	case Empty, Assigning, Reconciling: // the latter two are not of classic groups
 	}
 }
 
 // expire does what is due.
 func (g *group) expire(t *coordinator.Turn) {
+	if g.consumer != nil {
+		g.consumer.expire(t)
+		return
+	}
 	gone := false
 	for id, at := range g.pending {
 		if !at.After(t.Now) {

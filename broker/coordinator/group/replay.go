@@ -20,6 +20,8 @@ func (s *Shard) Replay(r coordinator.Record) {
 			err = s.replayOffset(r)
 		case groupKeyVersion:
 			err = s.replayGroup(r)
+		case consumerGroupKey, consumerTopicsKey, consumerMemberKey, consumerTargetEpochKey, consumerTargetKey, consumerCurrentKey, consumerRegexKey:
+			err = s.replayConsumer(version, r)
 		default:
 			err = fmt.Errorf("%w: %d", errUnknownKey, version)
 		}
@@ -35,7 +37,7 @@ func (s *Shard) replayGroup(r coordinator.Record) error {
 		return fmt.Errorf("key of a group: %w", err)
 	}
 	if r.Value == nil {
-		if g := s.groups[k.Group]; g != nil {
+		if g := s.groups[k.Group]; g != nil && g.consumer == nil {
 			g.reset()
 			if g.idle() {
 				s.drop(g)
@@ -54,7 +56,7 @@ func (s *Shard) replayGroup(r coordinator.Record) error {
 // apply takes over a record. Of members that are known already only the assignment is news: the rest of them, and what
 // they wait for, is the group's own doing.
 func (g *group) apply(v *kmsg.GroupMetadataValue) {
-	g.stored = true
+	g.stored, g.consumer = true, nil
 	g.protocolType, g.protocol, g.leader = v.ProtocolType, text(v.Protocol), text(v.Leader)
 	g.generation = v.Generation
 	g.since = time.Time{}

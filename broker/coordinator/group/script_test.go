@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"moldau/broker/coordinator"
+	"moldau/broker/coordinator/group/assignor"
 )
 
 // TestScripts runs the scripts in testdata. A script's first directive may be "config". Each directive prints the answers
@@ -43,6 +44,7 @@ type play struct {
 	ids     int
 	log     []logged
 	waiting []func() bool // prints an answer once it is there
+	topics  fakeTopics
 }
 
 // logged is a record or a marker, as it stands in the log.
@@ -60,7 +62,10 @@ func newPlay() *play {
 			p.ids++
 			return strconv.Itoa(p.ids)
 		},
-		Skipped: func(key []byte, err error) { fmt.Fprintf(p.out, "skipped a key of %d bytes: %v\n", len(key), err) },
+		ConsumerMaxSize: 100, Migration: Migration{Upgrade: true, Downgrade: true}, Assignors: assignor.All(),
+		ConsumerTimes: func(string) (time.Duration, time.Duration) { return 45 * time.Second, 5 * time.Second },
+		Topics:        func() Topics { return p.topics },
+		Skipped:       func(key []byte, err error) { fmt.Fprintf(p.out, "skipped a key of %d bytes: %v\n", len(key), err) },
 	}
 	p.s = NewShard(p.c)
 	p.s.Start(p.turn())
@@ -112,6 +117,12 @@ func (p *play) run(d *datadriven.TestData) {
 	switch d.Cmd {
 	case "config":
 		p.c.MaxSize = a.number("max-size", p.c.MaxSize)
+		p.c.ConsumerMaxSize = a.number("consumer-max-size", p.c.ConsumerMaxSize)
+		if policy := a.text("migration", ""); policy != "" {
+			m, err := ParseMigration(policy)
+			must(p.t, err)
+			p.c.Migration = m
+		}
 		p.c.InitialRebalanceDelay = a.duration("delay", 0)
 		p.s = NewShard(p.c)
 		p.s.Start(p.turn())
@@ -146,11 +157,21 @@ func (p *play) run(d *datadriven.TestData) {
 		p.do(func(t *coordinator.Turn) { p.s.DeleteTopics(t, map[string]struct{}{a.text("topic", "t"): {}}) })
 	case "advance":
 		p.advance(a.duration("by", time.Second))
+	case "topics":
+		p.setTopics(d)
+	case "beat":
+		p.beat(a)
+	case "describe-consumer":
+		p.describeConsumer(a.text("group", "g"))
 	case "describe":
 		p.describe(a.text("group", "g"))
 	case "list":
 		for _, l := range p.s.List() {
-			fmt.Fprintf(p.out, "%s %s %q\n", l.ID, l.State, l.ProtocolType)
+			fmt.Fprintf(p.out, "%s %s %q", l.ID, l.State, l.ProtocolType)
+			if l.Type != Classic {
+				fmt.Fprintf(p.out, " %s", l.Type)
+			}
+			fmt.Fprintln(p.out)
 		}
 	case "reload":
 		p.reload()
@@ -168,7 +189,7 @@ func (p *play) join(a args) {
 	}
 	for _, name := range strings.Split(a.text("protocols", "range"), ",") {
 		if name != "none" {
-			r.Protocols = append(r.Protocols, Protocol{Name: name, Metadata: metadataOf(a.text("topics", "t"))})
+			r.Protocols = append(r.Protocols, Protocol{Name: name, Metadata: subscriptionOf(a)})
 		}
 	}
 	p.do(func(t *coordinator.Turn) { p.s.Join(t, r, await(p, a.text("as", "join"), showJoin)) })
@@ -220,7 +241,7 @@ func (p *play) sync(a args) {
 			if s.Err != nil {
 				return s.Err.Error()
 			}
-			return fmt.Sprintf("%s %s %q", s.ProtocolType, s.Protocol, s.Assignment)
+			return fmt.Sprintf("%s %s %s", s.ProtocolType, s.Protocol, showAssignment(s.Assignment))
 		}))
 	})
 }
@@ -242,7 +263,7 @@ func (p *play) leave(a args) {
 func (p *play) commit(a args) {
 	r := &CommitRequest{
 		Group: a.text("group", "g"), MemberID: a.text("id", ""), InstanceID: a.optional("instance"), Generation: int32(a.number("gen", -1)),
-		Retention: a.duration("retention", -1),
+		Retention: a.duration("retention", -1), KnowsEpochs: !a.flag("old"),
 		Offsets: []PartitionOffset{{
 			Topic: a.text("topic", "t"), Partition: int32(a.number("partition", 0)), Offset: int64(a.number("offset", 0)),
 			LeaderEpoch: int32(a.number("epoch", -1)), Metadata: a.text("metadata", ""),
@@ -267,7 +288,12 @@ func (p *play) fetch(a args) {
 	if !r.All {
 		r.Topics = []FetchTopic{{Topic: a.text("topic", "t"), Partitions: []int32{int32(a.number("partition", 0))}}}
 	}
-	for _, topic := range p.s.FetchOffsets(r) {
+	r.MemberID, r.MemberEpoch = a.optional("id"), int32(a.number("epoch", -1))
+	topics, err := p.s.FetchOffsets(r)
+	if err != nil {
+		p.printError(err)
+	}
+	for _, topic := range topics {
 		for _, o := range topic.Partitions {
 			fmt.Fprintf(p.out, "%s-%d %d epoch=%d %q", topic.Topic, o.Partition, o.Offset.Offset, o.LeaderEpoch, o.Metadata)
 			if o.Err != nil {
@@ -338,6 +364,8 @@ func (p *play) printRecord(r coordinator.Record) {
 		producer = fmt.Sprintf(" producer=%d", r.Producer.ID)
 	}
 	switch {
+	case version > groupKeyVersion:
+		p.printConsumerRecord(version, r)
 	case version == groupKeyVersion:
 		var k kmsg.GroupMetadataKey
 		must(p.t, k.ReadFrom(r.Key))
@@ -365,6 +393,9 @@ func (p *play) printRecord(r coordinator.Record) {
 func (p *play) check() {
 	for _, id := range slices.Sorted(maps.Keys(p.s.groups)) {
 		g := p.s.groups[id]
+		if g.consumer != nil {
+			checkConsumer(p.t, g)
+		}
 		if (len(g.members) > 0) != (g.state != Empty) && g.state != PreparingRebalance {
 			p.t.Errorf("%s: %d members in %s", id, len(g.members), g.state)
 		}

@@ -37,6 +37,11 @@ func (s *Shard) Start(t *coordinator.Turn) {
 			s.drop(g)
 			continue
 		}
+		if g.consumer != nil {
+			g.consumer.begin(t.Now)
+			g.settle()
+			continue
+		}
 		for _, m := range g.members {
 			g.touch(m, t.Now)
 		}
@@ -55,7 +60,7 @@ func (s *Shard) Expire(t *coordinator.Turn) {
 		g.expire(t)
 		if g.idle() && !g.stored {
 			s.drop(g)
-		} else if next := g.nextDeadline(); !next.IsZero() {
+		} else if next := g.nextDeadline(); !next.IsZero() && s.groups[g.id] == g {
 			g.wake(next)
 		}
 	}
@@ -94,10 +99,19 @@ func (s *Shard) ensure(id string) *group {
 	return g
 }
 
+// settle is called after an operation that may have changed the protocol of a group.
+func (s *Shard) settle(id string) {
+	if g := s.groups[id]; g != nil {
+		g.settle()
+	}
+}
+
 // drop forgets a group.
 func (s *Shard) drop(g *group) {
 	s.deadlines.forget(g)
-	delete(s.groups, g.id)
+	if s.groups[g.id] == g {
+		delete(s.groups, g.id)
+	}
 }
 
 // intern returns one copy of a topic's name for all who hold it.

@@ -26,6 +26,11 @@ type SyncReply struct {
 
 // Sync answers when the leader has brought the assignments and they are committed.
 func (s *Shard) Sync(t *coordinator.Turn, r *SyncRequest, reply *coordinator.Reply[SyncReply]) {
+	if g := s.groups[r.Group]; g != nil && g.consumer != nil {
+		g.consumer.syncClassic(t, r, reply)
+		g.settle()
+		return
+	}
 	g, m, err := s.member(r.Group, r.MemberID, r.InstanceID)
 	switch {
 	case err != nil:
