@@ -33,9 +33,6 @@ func apiMarkdown() string {
 		if a.refuseBelow > 0 {
 			note = append(note, fmt.Sprintf("versions below %d are advertised for the sake of librdkafka, and close the connection (KAFKA-18659)", a.refuseBelow))
 		}
-		if a.key == kmsg.InitProducerID {
-			note = append(note, "without transactional ids")
-		}
 		fmt.Fprintf(&b, "| %d | %s | %d to %d | %d | %s |\n", a.key, a.name, a.min, a.max, a.key.Request().MaxVersion(), strings.Join(note, "; "))
 	}
 	return b.String()
