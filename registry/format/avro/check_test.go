@@ -15,7 +15,7 @@ import (
 // TestCheck runs testdata/check.txt: a reader's schema on the first line, a writer's on the second, then what keeps the one
 // from reading the other: kind, path and what else is known.
 func TestCheck(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	datadriven.RunTest(t, "testdata/check.txt", func(t *testing.T, d *datadriven.TestData) string {
 		readerText, writerText, _ := strings.Cut(d.Input, "\n")
 		reader := mustParse(t, format.Source{Text: readerText})
@@ -39,7 +39,7 @@ func TestSentences(t *testing.T) {
 	reader := mustParse(t, format.Source{Text: `{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"b","type":"int"}]}`})
 	writer := mustParse(t, format.Source{Text: `{"type":"record","name":"R","fields":[{"name":"a","type":"string"}]}`})
 	o := format.CheckOptions{Reader: "new", Writer: "old"}
-	found, err := New(format.DefaultLimits()).Check(context.Background(), reader, writer, o)
+	found, err := New(patient()).Check(context.Background(), reader, writer, o)
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%v, %v", found, err)
 	}
@@ -71,7 +71,7 @@ func TestManyPairs(t *testing.T) {
 		b.WriteString(`]`)
 		return mustParse(t, format.Source{Text: b.String()})
 	}
-	_, err := New(format.DefaultLimits()).Check(context.Background(), ring(1021), ring(1031), format.CheckOptions{})
+	_, err := New(patient()).Check(context.Background(), ring(1021), ring(1031), format.CheckOptions{})
 	if !errors.Is(err, format.ErrTooLarge) {
 		t.Fatalf("got %v", err)
 	}
@@ -89,7 +89,7 @@ func TestRepeatedFindings(t *testing.T) {
 		}
 		return mustParse(t, format.Source{Text: text})
 	}
-	found, err := New(format.DefaultLimits()).Check(context.Background(), tower(`"int"`), tower(`"string"`), format.CheckOptions{})
+	found, err := New(patient()).Check(context.Background(), tower(`"int"`), tower(`"string"`), format.CheckOptions{})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d findings, %v", len(found), err)
 	}
@@ -97,10 +97,10 @@ func TestRepeatedFindings(t *testing.T) {
 
 func TestForeign(t *testing.T) {
 	s := mustParse(t, format.Source{Text: `"int"`})
-	if _, err := New(format.DefaultLimits()).Check(context.Background(), s, other{s}, format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
+	if _, err := New(patient()).Check(context.Background(), s, other{s}, format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := New(format.DefaultLimits()).Check(context.Background(), other{s}, s, format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
+	if _, err := New(patient()).Check(context.Background(), other{s}, s, format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
 		t.Errorf("got %v", err)
 	}
 }

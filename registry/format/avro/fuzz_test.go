@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s, true)
 	}
 	f.Add(tagged, false)
-	avro := New(format.DefaultLimits())
+	avro := New(patient())
 	f.Fuzz(func(t *testing.T, text string, isNew bool) {
 		defer bounded(t, time.Now())
 		s, err := avro.Parse(context.Background(), format.Source{Text: text, New: isNew})
@@ -94,7 +94,7 @@ func FuzzCheck(f *testing.F) {
 	for i, s := range texts {
 		f.Add(s, texts[(i+1)%len(texts)])
 	}
-	avro := New(format.DefaultLimits())
+	avro := New(patient())
 	f.Fuzz(func(t *testing.T, a, b string) {
 		defer bounded(t, time.Now())
 		r, err := avro.Parse(context.Background(), format.Source{Text: a})

@@ -19,7 +19,7 @@ import (
 
 func mustParse(tb testing.TB, s format.Source) *Schema {
 	tb.Helper()
-	parsed, err := New(format.DefaultLimits()).Parse(context.Background(), s)
+	parsed, err := New(patient()).Parse(context.Background(), s)
 	if err != nil {
 		tb.Fatalf("%s: %v", s.Text, err)
 	}
@@ -48,7 +48,7 @@ func TestJava(t *testing.T) {
 		for i, r := range c.Refs {
 			s.References = append(s.References, format.Resolved{Name: fmt.Sprint(i), Text: r})
 		}
-		parsed, err := New(format.DefaultLimits()).Parse(context.Background(), s)
+		parsed, err := New(patient()).Parse(context.Background(), s)
 		if c.Refused {
 			if !errors.Is(err, format.ErrInvalid) {
 				t.Errorf("new %v, %s: Java refuses it, we answer %v", c.New, c.Text, err)
@@ -126,7 +126,7 @@ func TestRealSchemas(t *testing.T) {
 func realSchema(t *testing.T, dir, path string, row []string) {
 	s := format.Source{Text: readFile(t, path), New: true}
 	verdict, refs, _ := strings.Cut(row[0], " ")
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	if verdict != "registers" {
 		if _, err := f.Parse(context.Background(), s); !errors.Is(err, format.ErrInvalid) {
 			t.Fatalf("got %v, want a refusal", err)

@@ -54,7 +54,7 @@ func TestReferences(t *testing.T) {
 	if s.Equivalent(mustParse(t, format.Source{Text: `"int"`})) || s.Equivalent(other{s}) {
 		t.Error("another schema is equivalent")
 	}
-	if _, err := New(format.DefaultLimits()).Parse(context.Background(), format.Source{Text: s.Canonical(), References: refs[2:]}); err == nil ||
+	if _, err := New(patient()).Parse(context.Background(), format.Source{Text: s.Canonical(), References: refs[2:]}); err == nil ||
 		!strings.Contains(err.Error(), `reference "a.Address"`) || !strings.Contains(err.Error(), "a.Street") {
 		t.Errorf("a reference is missing: %v", err)
 	}
@@ -88,7 +88,7 @@ func TestReasons(t *testing.T) {
 		strings.Repeat("[", 500):                  "nested too deeply",
 		`{"type":"int","n":` + digits(2000) + `}`: "a number of 2000 characters",
 	} {
-		_, err := New(format.DefaultLimits()).Parse(context.Background(), format.Source{Text: text, New: true})
+		_, err := New(patient()).Parse(context.Background(), format.Source{Text: text, New: true})
 		if !errors.Is(err, format.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s\n got  %v\n want %s", text, err, want)
 		}
@@ -123,7 +123,7 @@ func TestLimits(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New(format.DefaultLimits()).Parse(gone, format.Source{Text: many}); !errors.Is(err, context.Canceled) {
+	if _, err := New(patient()).Parse(gone, format.Source{Text: many}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func TestCompare(t *testing.T) {
 
 func direction(t *testing.T, name string, writer, reader *Schema, seen map[Change]bool) string {
 	t.Helper()
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	judgement := "compatible"
 	for _, policy := range []format.Policy{format.Lenient, format.Strict} {
 		found, err := f.Check(t.Context(), reader, writer, format.CheckOptions{Policy: policy})
@@ -121,7 +121,7 @@ func TestSentences(t *testing.T) {
 }
 
 func TestCheckWords(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	writer, reader := parseNew(t, `{"properties":{"a":{"maxLength":5}}}`), parseNew(t, `{"properties":{"a":{"maxLength":4}}}`)
 	found, err := f.Check(t.Context(), reader, writer, format.CheckOptions{Reader: "new", Writer: "old"})
 	if err != nil || len(found) != 1 {
@@ -142,7 +142,7 @@ type foreign struct{ format.Schema }
 func (foreign) Format() string { return format.Avro }
 
 func TestForeign(t *testing.T) {
-	f, s := New(format.DefaultLimits()), parseNew(t, `{}`)
+	f, s := New(patient()), parseNew(t, `{}`)
 	for _, p := range [][2]format.Schema{{s, foreign{}}, {foreign{}, s}} {
 		if _, err := f.Check(t.Context(), p[0], p[1], format.CheckOptions{}); !errors.Is(err, format.ErrForeign) {
 			t.Errorf("got %v, want the other format refused", err)
@@ -170,7 +170,7 @@ func tangle(n int, leaf string) string {
 }
 
 func TestBudgets(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	writer, reader := parseNew(t, tangle(12, "3")), parseNew(t, tangle(12, "4"))
 	for _, p := range [][2]*Schema{{writer, reader}, {reader, writer}} {
 		found, err := f.Check(t.Context(), p[0], p[1], format.CheckOptions{})
@@ -192,7 +192,7 @@ func TestBudgets(t *testing.T) {
 
 // What a chain of references nests is bounded, and so are the differences that many paths to one place make.
 func TestDepthAndNumberOfDifferences(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	chain := func(n int, last string) *Schema {
 		var b strings.Builder
 		b.WriteString(`{"$ref":"#/definitions/d0","definitions":{`)
@@ -223,7 +223,7 @@ func TestDepthAndNumberOfDifferences(t *testing.T) {
 // TestRecursion has schemas that refer to themselves, where a difference must not hide behind the assumption that a pair
 // already under comparison is compatible.
 func TestRecursion(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	for _, test := range []struct {
 		name, writer, reader string
 		compatible           bool
@@ -282,7 +282,7 @@ func TestFixpoint(t *testing.T) {
 	  "definitions":{"a":{"type":"object","properties":{"b":{"$ref":"#/definitions/b"},"v":{"maxLength":%d}}},
 	                 "b":{"type":"object","properties":{"a":{"$ref":"#/definitions/a"}}}}}`
 	writer, reader := parseNew(t, fmt.Sprintf(schema, 2)), parseNew(t, fmt.Sprintf(schema, 1))
-	found, err := New(format.DefaultLimits()).Check(t.Context(), reader, writer, format.CheckOptions{})
+	found, err := New(patient()).Check(t.Context(), reader, writer, format.CheckOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestFixpoint(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	number, text := `{"properties":{"d":{"type":"number","connect.type":"bytes"}}}`, `{"properties":{"d":{"type":"string","connect.type":"bytes"}}}`
 	for _, p := range [][2]string{{number, text}, {text, number}} {
 		if found, err := f.Check(t.Context(), parseNew(t, p[0]), parseNew(t, p[1]), format.CheckOptions{}); err != nil || len(found) > 0 {

@@ -32,12 +32,12 @@ func TestFiles(t *testing.T) {
 				t.Fatal("there is no expectation")
 			}
 			text := readFile(t, filepath.Join(dir, file.Name()))
-			s, err := New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: text, New: true})
+			s, err := New(patient()).Parse(t.Context(), format.Source{Text: text, New: true})
 			if row[2] == "refused" {
 				if !errors.Is(err, format.ErrInvalid) || !strings.Contains(err.Error(), row[3]) {
 					t.Errorf("got %v, want it refused because of %s", err, row[3])
 				}
-				s, err = New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: text})
+				s, err = New(patient()).Parse(t.Context(), format.Source{Text: text})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func checkTexts(t *testing.T, s format.Schema, row []string) {
 
 func checkSelf(t *testing.T, s format.Schema) {
 	t.Helper()
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	parse := func(text string) format.Schema {
 		again, err := f.Parse(t.Context(), format.Source{Text: text, New: true})
 		if err != nil {

@@ -50,7 +50,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s, true)
 	}
 	f.Add(`{"a":"\ud800\udc00\udfff","b":-0.00e-3}`, false)
-	schemas := New(format.DefaultLimits())
+	schemas := New(patient())
 	f.Fuzz(func(t *testing.T, text string, isNew bool) {
 		defer bounded(t, time.Now())
 		s, err := schemas.Parse(t.Context(), format.Source{Text: text, New: isNew})
@@ -87,7 +87,7 @@ func FuzzCheck(f *testing.F) {
 	for i, s := range texts {
 		f.Add(s, texts[(i+1)%len(texts)])
 	}
-	schemas := New(format.DefaultLimits())
+	schemas := New(patient())
 	f.Fuzz(func(t *testing.T, one, other string) {
 		defer bounded(t, time.Now())
 		a, err := schemas.Parse(t.Context(), format.Source{Text: one, New: true})

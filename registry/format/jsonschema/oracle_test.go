@@ -61,7 +61,7 @@ func tidy(text string) string {
 func agrees(t *testing.T, file string, c *value) (judgement, differences bool) {
 	t.Helper()
 	name, _ := c.get("description").characters()
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	parse := func(v *value) *Schema {
 		s, err := f.Parse(t.Context(), format.Source{Text: printJSON(v, false), New: true})
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 func parseNew(t *testing.T, text string, references ...format.Resolved) *Schema {
 	t.Helper()
-	s, err := New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: text, References: references, New: true})
+	s, err := New(patient()).Parse(t.Context(), format.Source{Text: text, References: references, New: true})
 	if err != nil {
 		t.Fatalf("%.200s: %v", text, err)
 	}
@@ -56,7 +56,7 @@ func TestRefusedTexts(t *testing.T) {
 		{"repeated address", `{"definitions":{"a":{"$id":"x"},"b":{"$id":"x"}}}`, "duplicate id"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: test.text, New: true})
+			s, err := New(patient()).Parse(t.Context(), format.Source{Text: test.text, New: true})
 			if !errors.Is(err, format.ErrInvalid) || !strings.Contains(fmt.Sprint(err), test.reason) {
 				t.Errorf("got %v %v, want invalid because of %q", s, err, test.reason)
 			}
@@ -166,7 +166,7 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%s: got %v, want a long name rejected", title, err)
 		}
 	}
-	_, err := New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: `{}`, References: []format.Resolved{{Name: "bad", Text: "{"}}})
+	_, err := New(patient()).Parse(t.Context(), format.Source{Text: `{}`, References: []format.Resolved{{Name: "bad", Text: "{"}}})
 	if !errors.Is(err, format.ErrInvalid) || !strings.Contains(err.Error(), `reference "bad"`) {
 		t.Errorf("got %v, want the bad reference named", err)
 	}
@@ -175,7 +175,7 @@ func TestReferences(t *testing.T) {
 // A stored schema that does not compile, as one whose references another registry fetched, still reads back.
 func TestStored(t *testing.T) {
 	const text = `{"$ref": "http://example.com/remote.json", "title": "Remote"}`
-	f := New(format.DefaultLimits())
+	f := New(patient())
 	s, err := f.Parse(t.Context(), format.Source{Text: text})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestSlowPattern(t *testing.T) {
 	}
 	slow := parseNew(t, `{"additionalProperties":false,"patternProperties":{"^(?!x)(a+)+$":{}}}`)
 	writer := parseNew(t, `{"properties":{"`+name+`":{}},"additionalProperties":false}`)
-	found, err := New(format.DefaultLimits()).Check(t.Context(), slow, writer, format.CheckOptions{})
+	found, err := New(patient()).Check(t.Context(), slow, writer, format.CheckOptions{})
 	if !errors.Is(err, errMatchTime) || found != nil {
 		t.Errorf("got %v %v, want the comparison stopped", found, err)
 	}

@@ -95,7 +95,7 @@ func (r *suiteRun) file(t *testing.T, file string) {
 		if source.kind == object && source.get("$schema") == nil {
 			source.set("$schema", &value{kind: str, text: r.url})
 		}
-		s, err := New(format.DefaultLimits()).Parse(t.Context(), format.Source{
+		s, err := New(patient()).Parse(t.Context(), format.Source{
 			Text: printJSON(source, false), References: r.remotes, New: true,
 		})
 		for _, test := range group.get("tests").items {

@@ -41,7 +41,7 @@ func TestSurvey(t *testing.T) {
 		{"references to definitions", known, false},
 		{"references beside an address", `{"$id":"http://example.com/a","properties":{"p":{"$id":"b","properties":{"q":{"$ref":"#/properties/r"},"r":{}}}}}`, false},
 	} {
-		_, err := New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: test.text, New: true})
+		_, err := New(patient()).Parse(t.Context(), format.Source{Text: test.text, New: true})
 		if refused := errors.Is(err, format.ErrTooLarge); refused != test.refused || err != nil && !refused {
 			t.Errorf("%s: %v, want refused %v", test.name, err, test.refused)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // shared is one format for all tests, so that what is built in is compiled once.
-var shared = sync.OnceValue(func() *Format { return New(format.DefaultLimits()) })
+var shared = sync.OnceValue(func() *Format { return New(patient()) })
 
 func mustParse(tb testing.TB, s format.Source) *Schema {
 	tb.Helper()
