@@ -37,6 +37,7 @@ func linkDescriptor(name string, fd *descriptorpb.FileDescriptorProto, find impo
 	if depthOf(fd.GetMessageType(), l.Depth) > l.Depth {
 		return nil, fmt.Errorf("%w: nested too deeply", format.ErrTooLarge)
 	}
+	dropDefaultNames(fd)
 	deps, complete, err := imports(fd, find)
 	if err != nil {
 		return nil, err
@@ -112,34 +113,4 @@ func depthOf(messages []*descriptorpb.DescriptorProto, limit int) int {
 		}
 	}
 	return deepest
-}
-
-// dropImpliedNames takes the JSON names out of a compiled text that the text does not give itself.
-func dropImpliedNames(fd *descriptorpb.FileDescriptorProto, f *file) {
-	given := map[string]bool{}
-	f.fields(func(scope string, x *field) {
-		for _, o := range x.options {
-			if !o.custom && o.name == "json_name" {
-				given[scope+"."+x.name] = true
-			}
-		}
-	})
-	drop := func(scope string, fields []*descriptorpb.FieldDescriptorProto) {
-		for _, x := range fields {
-			if !given[scope+"."+x.GetName()] {
-				x.JsonName = nil
-			}
-		}
-	}
-	var walk func(scope string, messages []*descriptorpb.DescriptorProto)
-	walk = func(scope string, messages []*descriptorpb.DescriptorProto) {
-		for _, m := range messages {
-			in := scope + "." + m.GetName()
-			drop(in, m.GetField())
-			drop(in, m.GetExtension())
-			walk(in, m.GetNestedType())
-		}
-	}
-	drop("", fd.GetExtension())
-	walk("", fd.GetMessageType())
 }

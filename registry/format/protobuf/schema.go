@@ -124,22 +124,21 @@ func (m *message) hasField(name string) bool {
 	return slices.ContainsFunc(m.oneofs, func(o *oneof) bool { return slices.ContainsFunc(o.fields, named) })
 }
 
-// Equivalent compares what the files say: the texts after normalization. So a file that was registered as a text is found
-// when it is looked up as a descriptor.
+// Equivalent compares what the files say: the texts after normalization, without the JSON names that fields have anyway. So a
+// file that was registered as a text is found when it is looked up as a descriptor.
 func (s *Schema) Equivalent(other format.Schema) bool {
 	o, ok := other.(*Schema)
-	if !ok {
-		return false
+	return ok && (s.canonical == o.canonical || s.meaning() == o.meaning())
+}
+
+// meaning is a text that two files have in common when they say the same.
+func (s *Schema) meaning() string {
+	if !s.compiles() {
+		return s.canonical
 	}
-	if s.canonical == o.canonical {
-		return true
-	}
-	a, err := s.Normalized()
-	if err != nil {
-		return false
-	}
-	b, err := o.Normalized()
-	return err == nil && a == b
+	f := normalized(s.unit)
+	f.fields(func(_ string, x *field) { x.options = x.withoutDefaultName() })
+	return printer{}.file(f)
 }
 
 // Descriptor is the compiled file, for those who read and write values of its messages. It is nil for a stored schema that

@@ -71,6 +71,60 @@ func TestDescriptorForm(t *testing.T) {
 	}
 }
 
+// TestImpliedJSONNames: compilers write the JSON name of every field into descriptors, and Go's serializers send them so. Where
+// that is the name that the field has anyway, the schema is the one of the text without it; another name is part of it.
+func TestImpliedJSONNames(t *testing.T) {
+	const file = `syntax = "proto3";
+package acme;
+message Order {
+  string order_id = 1%s;
+  map<string, string> by_2nd_key = 2;
+  oneof how { string by_card = 3; }
+  message Line { int32 unit_count = 1; }
+}
+`
+	plain := mustParse(t, source(fmt.Sprintf(file, "")))
+	with := func(change func(*descriptorpb.FieldDescriptorProto)) format.Schema {
+		fd := plain.FileDescriptorProto()
+		var walk func(list []*descriptorpb.DescriptorProto)
+		walk = func(list []*descriptorpb.DescriptorProto) {
+			for _, m := range list {
+				for _, x := range m.GetField() {
+					change(x)
+				}
+				walk(m.GetNestedType())
+			}
+		}
+		walk(fd.GetMessageType())
+		raw, err := proto.Marshal(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mustParse(t, source(base64.StdEncoding.EncodeToString(raw)))
+	}
+	bare := with(func(*descriptorpb.FieldDescriptorProto) {})
+	names := map[string]string{
+		"order_id": "orderId", "by_2nd_key": "by2ndKey", "by_card": "byCard", "unit_count": "unitCount", "key": "key", "value": "value",
+	}
+	full := with(func(x *descriptorpb.FieldDescriptorProto) { x.JsonName = proto.String(names[x.GetName()]) })
+	if full.Canonical() != bare.Canonical() {
+		t.Errorf("with the names that fields have anyway it is stored as %s", full.Canonical())
+	}
+	spelled := mustParse(t, source(fmt.Sprintf(file, ` [json_name = "orderId"]`)))
+	for _, s := range []format.Schema{full, spelled} {
+		if !plain.Equivalent(s) || !s.Equivalent(plain) {
+			t.Errorf("it is another schema: %s", s.Canonical())
+		}
+	}
+	if !strings.Contains(spelled.Canonical(), `json_name = "orderId"`) {
+		t.Errorf("what a text says is gone: %s", spelled.Canonical())
+	}
+	other := with(func(x *descriptorpb.FieldDescriptorProto) { x.JsonName = proto.String("x" + names[x.GetName()]) })
+	if plain.Equivalent(other) || !strings.Contains(other.Canonical(), `json_name = "xorderId"`) {
+		t.Errorf("another name is lost: %s", other.Canonical())
+	}
+}
+
 // TestMapsOfDescriptors: a descriptor keeps the marks of its maps when it is registered, and normalizes to maps. Registries
 // were found to lose the marks and to keep the messages of the entries.
 func TestMapsOfDescriptors(t *testing.T) {
@@ -167,7 +221,7 @@ func TestBuiltIn(t *testing.T) {
 		}
 		mustParse(t, source(fmt.Sprintf(`syntax = "proto3"; import %q;`, path)))
 	}
-	for _, path := range []string{"google/protobuf/any.proto", "google/type/money.proto", "confluent/meta.proto", "confluent/type/decimal.proto"} {
+	for _, path := range []string{"google/protobuf/any.proto", "google/type/money.proto", "confluent/meta.proto", "confluent/type/decimal.proto", "buf/validate/validate.proto"} {
 		if !slices.Contains(paths, path) {
 			t.Errorf("%s is not built in", path)
 		}
