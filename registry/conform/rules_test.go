@@ -105,15 +105,20 @@ func TestConditionCost(t *testing.T) {
 	want(t, c, "["+strings.Repeat("1,", 1000)+"1]", Undecided, "cost")
 }
 
-func compileProto(t *testing.T, text string) (Checker, error) {
+// validateReference is protovalidate's own file as a schema may bring it along; without it the built-in one holds.
+func validateReference(t *testing.T) format.Resolved {
 	t.Helper()
 	raw, err := proto.Marshal(protodesc.ToFileDescriptorProto(validate.File_buf_validate_validate_proto))
 	if err != nil {
 		t.Fatal(err)
 	}
-	reference := format.Resolved{Name: "buf/validate/validate.proto", Text: base64.StdEncoding.EncodeToString(raw)}
+	return format.Resolved{Name: "buf/validate/validate.proto", Text: base64.StdEncoding.EncodeToString(raw)}
+}
+
+func compileProto(t *testing.T, text string, references ...format.Resolved) (Checker, error) {
+	t.Helper()
 	text = `syntax = "proto3"; package t; import "buf/validate/validate.proto"; ` + text
-	return Compile(t.Context(), Input{Schema: parse(t, format.Protobuf, text, reference)}, Rules, DefaultLimits())
+	return Compile(t.Context(), Input{Schema: parse(t, format.Protobuf, text, references...)}, Rules, DefaultLimits())
 }
 
 func TestProtovalidate(t *testing.T) {
@@ -137,12 +142,14 @@ func TestProtovalidate(t *testing.T) {
 		{pairs, "\x0a\x02\x01\x02", "", ""},
 		{pairs, "\x0a\x88\x27" + strings.Repeat("\x01", 5000), Undecided, "too many elements"},
 	} {
-		checker, err := compileProto(t, c.text)
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
-			continue
+		for _, references := range [][]format.Resolved{nil, {validateReference(t)}} {
+			checker, err := compileProto(t, c.text, references...)
+			if err != nil {
+				t.Errorf("%s, %d references: %v", c.text, len(references), err)
+				continue
+			}
+			want(t, checker, c.payload, c.reason, c.part)
 		}
-		want(t, checker, c.payload, c.reason, c.part)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate" // the constraints that schemas carry as options: registers its descriptor
 	"github.com/bufbuild/protocompile/linker"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	_ "google.golang.org/protobuf/types/descriptorpb"          // the files of the language itself: each registers its descriptor
@@ -30,6 +31,9 @@ var standard = []string{
 	"any", "api", "descriptor", "duration", "empty", "field_mask", "source_context", "struct", "timestamp", "type", "wrappers",
 }
 
+// validatePath is the file of protovalidate's options.
+const validatePath = "buf/validate/validate.proto"
+
 //go:embed builtin
 var builtinFiles embed.FS
 
@@ -44,6 +48,7 @@ func newBuiltins() *builtins {
 		path := "google/protobuf/" + name + ".proto"
 		b.files[path] = sync.OnceValues(func() (linker.File, error) { return standardFile(path) })
 	}
+	b.files[validatePath] = sync.OnceValues(func() (linker.File, error) { return standardFile(validatePath) })
 	walk := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
