@@ -21,11 +21,13 @@ type Config struct {
 	Principal         string `kafka:"registry.principal" doc:"The principal for which the registry reads and writes its topics."`
 
 	TokensFile  string `kafka:"registry.tokens.file" doc:"A file with the tokens that callers of the registry show: a user and a token on each line. Whoever shows none may only read public modules. Unset: everybody may do everything."`
-	TLSCertFile string `kafka:"registry.tls.cert.file" doc:"The certificate, in PEM, with which the registry's door speaks TLS. Other replicas must trust it by the certificates of their system. Unset: no TLS."`
+	TLSCertFile string `kafka:"registry.tls.cert.file" doc:"The certificate, in PEM, with which the registry's door speaks TLS. Unset: no TLS."`
 	TLSKeyFile  string `kafka:"registry.tls.key.file" doc:"The key of the certificate, in PEM."`
+	TLSCAFile   string `kafka:"registry.tls.ca.file" doc:"The certificates, in PEM, of the authorities by which this replica knows the others when it forwards requests to them over TLS. Unset: those of the system."`
 
-	AutoSubjects string `kafka:"registry.buf.auto_subjects" doc:"Which messages of a pushed module become subjects without an option that says so: none, or record for one subject of each top-level message, named by its full name."`
-	MaxPushBytes int    `kafka:"registry.buf.max.push.bytes" doc:"The size of one push at most."`
+	AutoSubjects    string `kafka:"registry.buf.auto_subjects" doc:"Which messages of a pushed module become subjects without an option that says so: none, or record for one subject of each top-level message, named by its full name."`
+	MaxPushBytes    int    `kafka:"registry.buf.max.push.bytes" doc:"The size of one push at most."`
+	MaxModulesBytes int    `kafka:"registry.modules.max.bytes" doc:"The size of all that was pushed by buf, which every replica keeps in memory. Pushes that would exceed it are refused."`
 
 	Level              string `kafka:"registry.compatibility.level" doc:"The compatibility level where none is set."`
 	ValidateFields     bool   `kafka:"registry.validate.fields" doc:"Whether reserved field names are refused where no config says."`
@@ -71,6 +73,7 @@ func DefaultConfig() Config {
 		Principal:          "User:registry",
 		AutoSubjects:       AutoNone,
 		MaxPushBytes:       16 << 20,
+		MaxModulesBytes:    1 << 30,
 		Level:              catalog.Backward,
 		ValidateNewSchemas: true,
 		MutableMode:        true,
@@ -97,6 +100,7 @@ func (c *Config) Validate() error {
 	}
 	positive("registry.topic.replication.factor", int64(c.ReplicationFactor))
 	positive("registry.buf.max.push.bytes", int64(c.MaxPushBytes))
+	positive("registry.modules.max.bytes", int64(c.MaxModulesBytes))
 	positive("registry.max.request.bytes", int64(c.MaxRequestBytes))
 	positive("registry.max.schema.bytes", int64(c.MaxSchemaBytes))
 	positive("registry.max.references", int64(c.MaxReferences))

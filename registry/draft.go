@@ -25,10 +25,8 @@ type Draft struct {
 // Ledger is the newest state of the ledger.
 func (r *Registry) Ledger() *catalog.Ledger { return r.store.Ledger() }
 
-// WaitLedger waits until the ledger is loaded and holds everything before an offset of its topic.
-func (r *Registry) WaitLedger(ctx context.Context, offset int64) error {
-	return r.store.WaitLedger(ctx, offset)
-}
+// WaitLedger waits until the ledger is loaded.
+func (r *Registry) WaitLedger(ctx context.Context) error { return r.store.WaitLedger(ctx, 0) }
 
 // Amend carries out a decision on catalog and ledger in one transaction, if this replica is the one that writes. The
 // function may be called several times, and the last call counts; its error leaves everything as it was.

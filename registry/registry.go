@@ -78,13 +78,21 @@ func (r *Registry) Config() Config { return r.cfg }
 // Wait waits until the topic is loaded.
 func (r *Registry) Wait(ctx context.Context) error { return r.store.Wait(ctx) }
 
-// WaitFor waits until this replica knows everything before an offset of the topic.
-func (r *Registry) WaitFor(ctx context.Context, offset int64) error {
-	return r.store.WaitFor(ctx, offset)
+// Position is how far a replica has read: the offsets of both topics up to which it knows everything.
+type Position struct{ Catalog, Ledger int64 }
+
+// Position is how far this replica has read.
+func (r *Registry) Position() Position {
+	return Position{r.store.Catalog().Offset(), r.store.Ledger().Offset()}
 }
 
-// Offset is the offset of the topic up to which this replica knows everything.
-func (r *Registry) Offset() int64 { return r.store.Catalog().Offset() }
+// Reach waits until this replica has read as far as another one.
+func (r *Registry) Reach(ctx context.Context, p Position) error {
+	if err := r.store.WaitFor(ctx, p.Catalog); err != nil || p.Ledger == 0 {
+		return err
+	}
+	return r.store.WaitLedger(ctx, p.Ledger)
+}
 
 // Ready answers nil when the topic is loaded and can be read, for /readyz.
 func (r *Registry) Ready(ctx context.Context) error { return r.store.Ready(ctx) }

@@ -8,7 +8,7 @@ import (
 // getFileDescriptorSet compiles a commit. Options are all there, also those that only sources keep.
 func getFileDescriptorSet(c *call, q *modulev1.GetFileDescriptorSetRequest) (*modulev1.GetFileDescriptorSetResponse, error) {
 	if len(q.GetIncludeTypes())+len(q.GetExcludeTypes()) > 0 {
-		return nil, newFault(unimplemented, "descriptors of some types alone are not made here; ask for all")
+		return nil, newFault(unimplemented, "descriptors of some types alone are not made here; ask for all and choose from them, as buf build --type does")
 	}
 	select {
 	case c.pushes <- struct{}{}:

@@ -9,6 +9,8 @@ import (
 type endpoint struct {
 	request func() proto.Message
 	handle  func(*call, proto.Message) (proto.Message, error)
+	once    bool // to carry it out twice does not come to the same
+	bulky   bool // the request may be as large as a push
 }
 
 // message is a message that Q is the type of.
@@ -31,15 +33,28 @@ func unary[Q any, P message[Q], A proto.Message](f func(*call, P) (A, error)) en
 	}
 }
 
+// once marks an endpoint as one that is not to be repeated when it is not known whether it was carried out: it makes or deletes
+// something, and answers that this is there already, or gone, the second time.
+func once(e endpoint) endpoint {
+	e.once = true
+	return e
+}
+
+// bulky marks an endpoint as one whose requests may be as large as a push.
+func bulky(e endpoint) endpoint {
+	e.bulky = true
+	return e
+}
+
 // endpoints are all calls that are served, by their paths.
 var endpoints = map[string]endpoint{
 	"/buf.registry.module.v1.ModuleService/GetModules":    unary(getModules),
 	"/buf.registry.module.v1.ModuleService/ListModules":   unary(listModules),
-	"/buf.registry.module.v1.ModuleService/CreateModules": unary(createModules),
+	"/buf.registry.module.v1.ModuleService/CreateModules": once(unary(createModules)),
 	"/buf.registry.module.v1.ModuleService/UpdateModules": unary(updateModules),
-	"/buf.registry.module.v1.ModuleService/DeleteModules": unary(deleteModules),
+	"/buf.registry.module.v1.ModuleService/DeleteModules": once(unary(deleteModules)),
 
-	"/buf.registry.module.v1.UploadService/Upload":                          unary(upload),
+	"/buf.registry.module.v1.UploadService/Upload":                          bulky(unary(upload)),
 	"/buf.registry.module.v1.DownloadService/Download":                      unary(download),
 	"/buf.registry.module.v1.GraphService/GetGraph":                         unary(getGraph),
 	"/buf.registry.module.v1.CommitService/GetCommits":                      unary(getCommits),
@@ -56,9 +71,9 @@ var endpoints = map[string]endpoint{
 	"/buf.registry.owner.v1.UserService/GetCurrentUser":                     unary(getCurrentUser),
 	"/buf.registry.owner.v1.OrganizationService/GetOrganizations":           unary(getOrganizations),
 	"/buf.registry.owner.v1.OrganizationService/ListOrganizations":          unary(listOrganizations),
-	"/buf.registry.owner.v1.OrganizationService/CreateOrganizations":        unary(createOrganizations),
+	"/buf.registry.owner.v1.OrganizationService/CreateOrganizations":        once(unary(createOrganizations)),
 	"/buf.alpha.registry.v1alpha1.AuthnService/GetCurrentUser":              unary(getCurrentUserAlpha),
-	"/" + mixedService + "/Upload":                                          unary(uploadMixed),
+	"/" + mixedService + "/Upload":                                          bulky(unary(uploadMixed)),
 }
 
 // mixedService is called when a module depends on modules of another registry.

@@ -23,6 +23,7 @@ import (
 	"moldau/registry/catalog"
 	"moldau/registry/format"
 	"moldau/registry/format/protobuf"
+	"moldau/registry/relay"
 )
 
 // env is a registry in front of a fake cluster, with the door of this package.
@@ -62,7 +63,8 @@ func start(t *testing.T, c *kfake.Cluster, authorizer registry.Authorizer, chang
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := New(r, log, nil)
+	to := relay.New(r, nil)
+	h := New(r, to, log, nil)
 	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if p := q.Header.Get("X-Principal"); p != "" {
 			q = q.WithContext(registry.WithPrincipal(q.Context(), p))
@@ -76,7 +78,7 @@ func start(t *testing.T, c *kfake.Cluster, authorizer registry.Authorizer, chang
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		h.Close()
+		to.Close()
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
 		}

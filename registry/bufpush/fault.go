@@ -58,7 +58,10 @@ var codes = []struct {
 	code string
 }{
 	{relay.ErrProof, unauthenticated},
+	{relay.ErrNotHere, unavailable},
 	{relay.ErrNotDone, unavailable},
+	{relay.ErrLost, unavailable},
+	{relay.ErrForward, unavailable},
 	{registry.ErrForbidden, permissionDenied},
 	{registry.ErrIncompatible, failedPrecondition},
 	{registry.ErrNotPermitted, failedPrecondition},

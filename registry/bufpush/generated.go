@@ -148,10 +148,11 @@ func (g *generated) version(m *module, label string) (*commit, bool) {
 	return nil, false
 }
 
-func (g *generated) commits(m *module) []*commit {
-	var out []*commit
+// entries are the commits of a module, the newest last.
+func (g *generated) entries(m *module) []entry {
+	var out []entry
 	for _, s := range g.live(m.subject) {
-		out = append(out, g.make(m, s))
+		out = append(out, entry{versionID(s), func() (*commit, error) { return g.make(m, s), nil }})
 	}
 	return out
 }

@@ -1,15 +1,12 @@
 package bufpush
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,7 +14,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"moldau/registry"
@@ -35,6 +31,7 @@ type Handler struct {
 	metrics  *metrics
 	built    *shelf
 	pushes   chan struct{} // held by each push while it is compiled
+	memory   *budget       // of large requests and answers
 
 	mu        sync.Mutex
 	generated *generated // for the newest catalog that was asked about
@@ -43,15 +40,13 @@ type Handler struct {
 // maxPushes is how many pushes are compiled at the same time; more wait.
 const maxPushes = 2
 
-// New returns a handler in front of a registry. Close it when it is no longer served.
-func New(r *registry.Registry, log *slog.Logger, reg prometheus.Registerer) *Handler {
+// New returns a handler in front of a registry. What another replica must do goes through the relay, which is the caller's.
+func New(r *registry.Registry, to *relay.Relay, log *slog.Logger, reg prometheus.Registerer) *Handler {
 	return &Handler{
-		registry: r, log: log, relay: relay.New(r), metrics: newMetrics(reg), built: builtIn(), pushes: make(chan struct{}, maxPushes),
+		registry: r, log: log, relay: to, metrics: newMetrics(reg), built: builtIn(), pushes: make(chan struct{}, maxPushes),
+		memory: newBudget(max(maxMemory, 2*copies*r.Config().MaxPushBytes)),
 	}
 }
-
-// Close ends the connections to other replicas.
-func (h *Handler) Close() { h.relay.Close() }
 
 // call is one request on its way through its endpoint.
 type call struct {
@@ -60,6 +55,7 @@ type call struct {
 	body      []byte // as it came
 	forwarded bool   // by another replica
 	warnings  []string
+	held      []func() // give back what was taken of the budget
 }
 
 // ServeHTTP implements http.Handler.
@@ -69,14 +65,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.metrics.served(path, status, time.Since(start))
 }
 
-// ledgerHeader and offsetHeader tell another replica up to which offsets of the topics the one that wrote knows everything.
+// Headers of the protocol.
 const (
-	ledgerHeader  = "X-Moldau-Ledger-Offset"
-	offsetHeader  = "X-Moldau-Offset"
-	timeoutHeader = "Connect-Timeout-Ms"
-	warningHeader = "Buf-Warning-Bin"
-	retryForward  = 100 * time.Millisecond
+	timeoutHeader = "Connect-Timeout-Ms" // of a request: how long it may take
+	warningHeader = "Buf-Warning-Bin"    // of an answer: what the CLI shows as a warning
 )
+
+// passed are the headers of a request that the replica which carries it out needs.
+var passed = []string{"Content-Type", "Content-Encoding", "Accept-Encoding", "Buf-Version", timeoutHeader}
 
 // serve answers a request and returns what it was for the metrics.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (label string, status int) {
@@ -100,18 +96,23 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (label string, s
 	ctx, cancel := context.WithTimeout(r.Context(), h.timeout(r))
 	defer cancel()
 	c := &call{Request: r.WithContext(ctx), Handler: h}
+	defer c.release()
 	out, reply, err := h.run(c, w, e, codec)
 	switch {
 	case err != nil:
 		f := faultOf(c.Context(), h.log, err)
-		if errors.Is(err, relay.ErrNotDone) {
-			w.Header().Set(relay.NotHere, "1")
+		if errors.Is(err, relay.ErrNotHere) {
+			relay.Decline(w.Header())
 		}
 		return label, fail(w, f)
 	case reply != nil:
-		return label, pass(w, reply)
+		return label, reply.Pass(w)
 	}
-	return label, h.answer(w, c, codec, out)
+	status, err = c.answer(w, codec, out)
+	if err != nil {
+		return label, fail(w, faultOf(c.Context(), h.log, err))
+	}
+	return label, status
 }
 
 // timeout is how long a request may take: as long as the caller wants, within the bounds of the registry.
@@ -126,7 +127,7 @@ func (h *Handler) timeout(r *http.Request) time.Duration {
 
 // run reads a request and carries it out, on another replica if it must be. Then it returns that one's reply.
 func (h *Handler) run(c *call, w http.ResponseWriter, e endpoint, codec codec) (proto.Message, *relay.Reply, error) {
-	plain, err := c.read(w)
+	plain, err := c.read(w, e.bulky)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,105 +138,36 @@ func (h *Handler) run(c *call, w http.ResponseWriter, e endpoint, codec codec) (
 	if err := codec.unmarshal(plain, in); err != nil {
 		return nil, nil, invalid("the request can't be read: %v", err)
 	}
-	if err := errors.Join(h.registry.Wait(c.Context()), h.registry.WaitLedger(c.Context(), 0)); err != nil {
+	if err := errors.Join(h.registry.Wait(c.Context()), h.registry.WaitLedger(c.Context())); err != nil {
 		return nil, nil, err
 	}
-	for {
+	var out proto.Message
+	q := &relay.Request{Request: c.Request, Body: c.body, Forwarded: c.forwarded, Repeatable: !e.once, Pass: passed}
+	reply, err := h.relay.Do(q, func() (err error) {
 		c.warnings = nil
-		out, err := e.handle(c, in)
-		var elsewhere *registry.ElsewhereError
-		if !errors.As(err, &elsewhere) {
-			return out, nil, err
-		}
-		if c.forwarded {
-			return nil, nil, relay.ErrNotDone
-		}
-		reply, err := h.relay.Forward(c.Request, c.body, elsewhere.URL, "Content-Type", "Content-Encoding", "Accept-Encoding", "Buf-Version")
-		if err == nil {
-			h.follow(c.Context(), reply)
-			return nil, reply, nil
-		}
-		if !errors.Is(err, relay.ErrNotDone) {
-			return nil, nil, fmt.Errorf("%w: %w", newFault(unavailable, "%v", err), err)
-		}
-		select {
-		case <-time.After(retryForward):
-		case <-c.Context().Done():
-			return nil, nil, newFault(unavailable, "no replica of the registry can write now")
-		}
-	}
-}
-
-// follow waits until this replica knows what another one has just written: who asks it next wants to see that. If it
-// takes too long the answer is true all the same.
-func (h *Handler) follow(ctx context.Context, reply *relay.Reply) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	if n, err := strconv.ParseInt(reply.Header.Get(offsetHeader), 10, 64); err == nil {
-		_ = h.registry.WaitFor(ctx, n)
-	}
-	if n, err := strconv.ParseInt(reply.Header.Get(ledgerHeader), 10, 64); err == nil {
-		_ = h.registry.WaitLedger(ctx, n)
-	}
-}
-
-// pass passes the reply of another replica on.
-func pass(w http.ResponseWriter, reply *relay.Reply) int {
-	for _, name := range []string{"Content-Type", "Content-Encoding", warningHeader} {
-		if v := reply.Header.Get(name); v != "" {
-			w.Header().Set(name, v)
-		}
-	}
-	w.WriteHeader(reply.Status)
-	_, _ = w.Write(reply.Body) // the peer may be gone
-	return reply.Status
-}
-
-// read reads the body, and returns it without compression.
-func (c *call) read(w http.ResponseWriter) ([]byte, error) {
-	limit := int64(c.registry.Config().MaxPushBytes)
-	body, err := io.ReadAll(http.MaxBytesReader(w, c.Body, limit))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, newFault(resourceExhausted, "the request has more than %d bytes", limit)
-	case err != nil:
-		return nil, invalid("the request can't be read: %v", err)
-	}
-	c.body = body
-	switch encoding := c.Header.Get("Content-Encoding"); encoding {
-	case "", "identity":
-		return body, nil
-	case "gzip":
-	default:
-		return nil, newFault(unimplemented, "the encoding %q is not known; gzip is", encoding)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil, invalid("the request is not gzip: %v", err)
-	}
-	plain, err := io.ReadAll(io.LimitReader(z, limit+1))
-	if err != nil {
-		return nil, invalid("the request is not gzip: %v", err)
-	}
-	if int64(len(plain)) > limit {
-		return nil, newFault(resourceExhausted, "the request has more than %d bytes", limit)
-	}
-	return plain, nil
+		out, err = e.handle(c, in)
+		return err
+	})
+	return out, reply, err
 }
 
 // compressFrom is the size from which an answer is compressed for those who take that.
 const compressFrom = 1 << 10
 
-// answer writes what an endpoint returned.
-func (h *Handler) answer(w http.ResponseWriter, c *call, codec codec, out proto.Message) int {
+// answer writes what an endpoint returned. An error says that nothing was written.
+func (c *call) answer(w http.ResponseWriter, codec codec, out proto.Message) (status int, err error) {
+	if size := proto.Size(out); size >= bulkyAnswer {
+		if err := c.take(size); err != nil {
+			return 0, err
+		}
+		c.bound(http.NewResponseController(w).SetWriteDeadline)
+	}
 	body, err := codec.marshal(out)
 	if err != nil {
-		return fail(w, faultOf(c.Context(), h.log, fmt.Errorf("write the answer: %w", err)))
+		return 0, fmt.Errorf("write the answer: %w", err)
 	}
 	if c.forwarded {
-		w.Header().Set(offsetHeader, strconv.FormatInt(h.registry.Offset(), 10))
-		w.Header().Set(ledgerHeader, strconv.FormatInt(h.registry.Ledger().Offset(), 10))
+		c.relay.Mark(w.Header())
 	}
 	if len(c.warnings) > 0 {
 		w.Header().Set(warningHeader, base64.RawStdEncoding.EncodeToString([]byte(strings.Join(c.warnings, "\n"))))
@@ -246,30 +178,9 @@ func (h *Handler) answer(w http.ResponseWriter, c *call, codec codec, out proto.
 		z := gzip.NewWriter(w)
 		_, _ = z.Write(body) // the peer may be gone
 		_ = z.Close()
-		return http.StatusOK
+		return http.StatusOK, nil
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // the peer may be gone
-	return http.StatusOK
-}
-
-// codec is one form of messages.
-type codec struct {
-	media     string
-	marshal   func(proto.Message) ([]byte, error)
-	unmarshal func([]byte, proto.Message) error
-}
-
-func codecOf(contentType string) (codec, bool) {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return codec{}, false
-	}
-	switch media {
-	case "application/proto":
-		return codec{media, proto.Marshal, proto.Unmarshal}, true
-	case "application/json":
-		return codec{media, protojson.Marshal, protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal}, true
-	}
-	return codec{}, false
+	return http.StatusOK, nil
 }

@@ -61,52 +61,32 @@ func listLabels(c *call, q *modulev1.ListLabelsRequest) (*modulev1.ListLabelsRes
 	return &modulev1.ListLabelsResponse{NextPageToken: next, Labels: wireLabels(part)}, nil
 }
 
-// history are the commits that a label was set to, the newest last.
-func (v *view) history(l *label) ([]*commit, error) {
-	var out []*commit
-	for _, id := range v.ledger.Find("move/" + l.ID + "/") {
-		c, err := v.commitByID(string(id))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 { // a label that was not pushed
-		c, err := v.commitByID(l.Commit)
-		return []*commit{c}, err
-	}
-	return out, nil
-}
-
 func listLabelHistory(c *call, q *modulev1.ListLabelHistoryRequest) (*modulev1.ListLabelHistoryResponse, error) {
 	v := c.view()
 	l, err := v.labelOf(q.GetLabelRef())
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.history(l)
-	if err != nil {
-		return nil, err
-	}
+	all := v.history(l)
 	if q.GetOrder() != modulev1.ListLabelHistoryRequest_ORDER_ASC {
 		slices.Reverse(all)
 	}
 	if q.GetOnlyCommitsWithChangedDigests() {
-		all = slices.CompactFunc(all, func(a, b *commit) bool { return a.ID == b.ID })
+		all = slices.CompactFunc(all, func(a, b entry) bool { return a.id == b.id })
 	}
 	if id := q.GetStartCommitId(); id != "" {
-		i := slices.IndexFunc(all, func(c *commit) bool { return c.ID == id })
+		i := slices.IndexFunc(all, func(e entry) bool { return e.id == id })
 		if i < 0 {
 			return nil, notFound("label %s was never set to commit %q", l.Name, id)
 		}
 		all = all[i:]
 	}
-	part, next, err := page(all, q.GetPageSize(), q.GetPageToken())
+	commits, next, err := pageOf(all, q.GetPageSize(), q.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
 	out := &modulev1.ListLabelHistoryResponse{NextPageToken: next}
-	for _, c := range part {
+	for _, c := range commits {
 		out.Values = append(out.Values, &modulev1.ListLabelHistoryResponse_Value{Commit: c.wire(), CommitCheckState: noCheck()})
 	}
 	return out, nil

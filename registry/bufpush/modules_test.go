@@ -184,6 +184,12 @@ func TestFileDescriptorSet(t *testing.T) {
 	if paths, sources := get(true, false); paths != "orders/v1/order.proto " || sources {
 		t.Error(paths, sources)
 	}
+	for _, q := range []*modulev1.GetFileDescriptorSetRequest{{IncludeTypes: []string{"orders.v1.Order"}}, {ExcludeTypes: []string{"orders.v1.Order"}}} {
+		q.ResourceRef = ref("acme/orders")
+		if p := e.try("module.v1.FileDescriptorSetService/GetFileDescriptorSet", q, new(modulev1.GetFileDescriptorSetResponse)); p.Code != unimplemented || !strings.Contains(p.Message, "ask for all") {
+			t.Errorf("%s: %s", p.Code, p.Message)
+		}
+	}
 }
 
 // TestLargeFile is a file of several records.

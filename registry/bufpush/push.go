@@ -41,10 +41,14 @@ func upload(c *call, q *modulev1.UploadRequest) (*modulev1.UploadResponse, error
 	var made map[*parcel]*commit
 	err = c.registry.Amend(c.Context(), func(d *registry.Draft) error {
 		c.warnings, made = nil, map[*parcel]*commit{}
+		before := d.Ledger().Bytes()
 		for _, p := range sorted {
 			if err := c.store(d, b, p, made); err != nil {
 				return err
 			}
+		}
+		if most := c.registry.Config().MaxModulesBytes; d.Ledger().Bytes() > max(int64(most), before) {
+			return newFault(resourceExhausted, "all modules together would take more than %d bytes (registry.modules.max.bytes)", most)
 		}
 		return c.settle(d, sorted, made, plans)
 	})

@@ -30,28 +30,27 @@ func listCommits(c *call, q *modulev1.ListCommitsRequest) (*modulev1.ListCommits
 	if err != nil {
 		return nil, err
 	}
-	var all []*commit
+	prefix := strings.ReplaceAll(q.GetIdQuery(), "-", "")
+	var all []entry
 	switch {
 	case r.commit != nil:
-		all = []*commit{r.commit}
+		all = []entry{entryOf(r.commit)}
 	case r.label != nil:
-		if all, err = v.history(r.label); err != nil {
-			return nil, err
-		}
+		all = v.history(r.label)
 	default:
-		all = v.commits(r.module)
+		all = v.entries(r.module, prefix)
 	}
-	if id := q.GetIdQuery(); id != "" {
-		all = slices.DeleteFunc(all, func(c *commit) bool { return !strings.HasPrefix(c.ID, strings.ReplaceAll(id, "-", "")) })
+	if r.commit != nil || r.label != nil {
+		all = slices.DeleteFunc(all, func(e entry) bool { return !strings.HasPrefix(e.id, prefix) })
 	}
 	if q.GetOrder() != modulev1.ListCommitsRequest_ORDER_CREATE_TIME_ASC {
 		slices.Reverse(all)
 	}
-	part, next, err := page(all, q.GetPageSize(), q.GetPageToken())
+	commits, next, err := pageOf(all, q.GetPageSize(), q.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
-	return &modulev1.ListCommitsResponse{NextPageToken: next, Commits: wireCommits(part)}, nil
+	return &modulev1.ListCommitsResponse{NextPageToken: next, Commits: wireCommits(commits)}, nil
 }
 
 func getResources(c *call, q *modulev1.GetResourcesRequest) (*modulev1.GetResourcesResponse, error) {
@@ -97,8 +96,11 @@ func getGraph(c *call, q *modulev1.GetGraphRequest) (*modulev1.GetGraphResponse,
 	return &modulev1.GetGraphResponse{Graph: g}, nil
 }
 
+// maxDownload is the size of files in one answer.
+const maxDownload = 64 << 20
+
 func download(c *call, q *modulev1.DownloadRequest) (*modulev1.DownloadResponse, error) {
-	v := c.view()
+	v, left := c.view(), maxDownload
 	contents, err := each(q.GetValues(), func(q *modulev1.DownloadRequest_Value) (*modulev1.DownloadResponse_Content, error) {
 		commit, err := v.commitOf(q.GetResourceRef())
 		if err != nil {
@@ -113,6 +115,9 @@ func download(c *call, q *modulev1.DownloadRequest) (*modulev1.DownloadResponse,
 		for _, f := range files {
 			found[f.path] = true
 			if wanted(q, f.path) {
+				if left -= len(f.content); left < 0 {
+					return nil, newFault(resourceExhausted, "the files have more than %d bytes; ask for fewer modules at a time", maxDownload)
+				}
 				out.Files = append(out.Files, &modulev1.File{Path: f.path, Content: f.content})
 			}
 		}

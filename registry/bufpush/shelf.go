@@ -177,17 +177,6 @@ func (v *view) labels(m *module) []*label {
 	return list[label](v.ledger, labelKey(m.ID, ""))
 }
 
-// commits are those of a module, the newest last.
-func (v *view) commits(m *module) []*commit {
-	if m.subject != "" {
-		return v.generated.commits(m)
-	}
-	if c := v.built.latest[m.fullName()]; c != nil {
-		return []*commit{c}
-	}
-	return list[commit](v.ledger, "commit/"+m.ID+"/")
-}
-
 // source is a file with its content.
 type source struct {
 	path    string

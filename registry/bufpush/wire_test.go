@@ -182,7 +182,7 @@ func TestForwarded(t *testing.T) {
 	a := start(t, c, nil)
 	a.create("acme/orders")
 	b := start(t, c, nil)
-	if err := b.registry.WaitLedger(t.Context(), a.registry.Ledger().Offset()); err != nil {
+	if err := b.registry.Reach(t.Context(), a.registry.Position()); err != nil {
 		t.Fatal(err)
 	}
 	out := new(modulev1.UploadResponse)

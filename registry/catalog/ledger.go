@@ -13,6 +13,7 @@ type Ledger struct {
 	offset     int64
 	generation int64
 	commit     int64
+	bytes      int64
 }
 
 // Get is the value of a key. Callers don't change it.
@@ -41,6 +42,9 @@ func (l *Ledger) Commit() int64 { return l.commit }
 // Size is the number of keys.
 func (l *Ledger) Size() int { return l.entries.size() }
 
+// Bytes is what keys and values take.
+func (l *Ledger) Bytes() int64 { return l.bytes }
+
 // Apply returns the ledger with a record. One that comes from a writer that was superseded, or from none, changes nothing
 // but the offset; the error, which wraps ErrRecord, says so.
 func (l *Ledger) Apply(r Record) (*Ledger, error) {
@@ -67,11 +71,16 @@ func (l *Ledger) With(changes []Change) *Ledger {
 }
 
 func (l *Ledger) change(ch Change) {
+	key := string(ch.Key)
+	if old, ok := l.entries.get(key); ok {
+		l.bytes -= int64(len(key) + len(old))
+	}
 	if ch.Value == nil {
-		l.entries = l.entries.without(string(ch.Key))
+		l.entries = l.entries.without(key)
 		return
 	}
-	l.entries = l.entries.with(string(ch.Key), ch.Value)
+	l.bytes += int64(len(key) + len(ch.Value))
+	l.entries = l.entries.with(key, ch.Value)
 }
 
 // At is the ledger with its offset moved on, behind records that are not for readers.

@@ -50,4 +50,9 @@ func TestLedgerFind(t *testing.T) {
 	if got := keys(after, ""); got != "a/1 b/2 " || after.Size() != 2 {
 		t.Error(got)
 	}
+	// What it takes: three keys of three bytes, and two values of one; then one of each less, and one value exchanged.
+	other := after.With([]Change{{[]byte("a/1"), []byte("longer")}, {[]byte("none"), nil}})
+	if before.Bytes() != 11 || after.Bytes() != 7 || other.Bytes() != 12 || other.With([]Change{{[]byte("a/1"), nil}, {[]byte("b/2"), nil}}).Bytes() != 0 {
+		t.Errorf("%d, %d, %d bytes", before.Bytes(), after.Bytes(), other.Bytes())
+	}
 }

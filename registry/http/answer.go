@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"moldau/registry/catalog"
 	"moldau/registry/format"
@@ -16,13 +17,10 @@ type text string
 // nothing is an answer without a body.
 type nothing struct{}
 
-// offsetHeader tells other replicas up to which offset of the topic the one that wrote knows everything.
-const offsetHeader = "X-Moldau-Offset"
-
 // answer writes what an endpoint returned.
 func (h *Handler) answer(w http.ResponseWriter, c *call, e *endpoint, out any) int {
 	if c.forwarded && e.method != http.MethodGet {
-		w.Header().Set(offsetHeader, strconv.FormatInt(h.registry.Offset(), 10))
+		h.relay.Mark(w.Header())
 	}
 	switch v := out.(type) {
 	case nothing:
@@ -31,7 +29,7 @@ func (h *Handler) answer(w http.ResponseWriter, c *call, e *endpoint, out any) i
 	case text:
 		return send(w, c.media, http.StatusOK, []byte(v))
 	}
-	return send(w, c.media, http.StatusOK, encode(out))
+	return sendJSON(w, c.media, http.StatusOK, out)
 }
 
 func send(w http.ResponseWriter, media string, status int, body []byte) int {
@@ -42,14 +40,27 @@ func send(w http.ResponseWriter, media string, status int, body []byte) int {
 	return status
 }
 
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// buffers are where answers are written before their length is known.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxKept is the size of buffers that are used again.
+const maxKept = 64 << 10
+
+// sendJSON writes plain data as an answer.
+func sendJSON(w http.ResponseWriter, media string, status int, v any) int {
+	b := buffers.Get().(*bytes.Buffer)
+	b.Reset()
+	defer func() {
+		if b.Cap() <= maxKept {
+			buffers.Put(b)
+		}
+	}()
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic("registry answer: " + err.Error()) // answers are plain data
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return send(w, media, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
 // schemaJSON is a schema in an answer. Fields that clients did not always know are for those who ask for them.

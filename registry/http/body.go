@@ -140,7 +140,7 @@ func (c *call) registration() (registry.Registration, error) {
 		return registry.Registration{}, err
 	}
 	q := registry.Registration{
-		Subject: c.params["subject"], ID: -1, Type: b.SchemaType, Text: b.Schema,
+		Subject: c.param("subject"), ID: -1, Type: b.SchemaType, Text: b.Schema,
 		Metadata: b.Metadata, RuleSet: b.RuleSet,
 		AddTags: entities(b.SchemaTagsToAdd), RemoveTags: entities(b.SchemaTagsToRemove), PropagateTags: b.PropagateTags,
 		Normalize: c.flag("normalize"), Force: c.flag("force"),
@@ -202,7 +202,7 @@ const unlimited = math.MaxInt32
 
 // id reads the id in the path. One that is no number is not found.
 func (c *call) id() (int32, error) {
-	n, err := strconv.ParseInt(c.params["id"], 10, 32)
+	n, err := strconv.ParseInt(c.param("id"), 10, 32)
 	if err != nil {
 		return 0, plain(http.StatusNotFound)
 	}
@@ -211,13 +211,13 @@ func (c *call) id() (int32, error) {
 
 // version reads the version in the path.
 func (c *call) version() (int32, error) {
-	text := strings.TrimSpace(c.params["version"])
+	text := strings.TrimSpace(c.param("version"))
 	if strings.EqualFold(text, "latest") {
 		return -1, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n <= 0 && n != -1 {
-		return 0, invalidVersion(c.params["version"])
+		return 0, invalidVersion(c.param("version"))
 	}
 	return int32(n), nil
 }

@@ -55,7 +55,7 @@ type configAnswer struct {
 }
 
 func getConfig(c *call) (any, error) {
-	return c.registry.SubjectConfig(c.Context(), c.params["subject"], c.flag("defaultToGlobal"))
+	return c.registry.SubjectConfig(c.Context(), c.param("subject"), c.flag("defaultToGlobal"))
 }
 
 func putConfig(c *call) (any, error) {
@@ -63,7 +63,7 @@ func putConfig(c *call) (any, error) {
 	if err := c.decode(&b); err != nil {
 		return nil, err
 	}
-	cfg, err := c.registry.SetConfig(c.Context(), c.params["subject"], registry.ConfigUpdate{
+	cfg, err := c.registry.SetConfig(c.Context(), c.param("subject"), registry.ConfigUpdate{
 		Alias: b.Alias.pointer(), AliasForDeks: b.AliasForDeks.pointer(),
 		Normalize: b.Normalize.pointer(), ValidateFields: b.ValidateFields.pointer(),
 		ValidateNewSchemas: b.ValidateNewSchemas.pointer(), ValidateRules: b.ValidateRules.pointer(),
@@ -79,5 +79,5 @@ func putConfig(c *call) (any, error) {
 }
 
 func deleteConfig(c *call) (any, error) {
-	return c.registry.DeleteConfig(c.Context(), c.params["subject"])
+	return c.registry.DeleteConfig(c.Context(), c.param("subject"))
 }

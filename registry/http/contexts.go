@@ -5,7 +5,7 @@ func listContexts(c *call) (any, error) {
 }
 
 func deleteContext(c *call) (any, error) {
-	if err := c.registry.DeleteContext(c.Context(), c.params["context"]); err != nil {
+	if err := c.registry.DeleteContext(c.Context(), c.param("context")); err != nil {
 		return nil, err
 	}
 	return nothing{}, nil

@@ -75,41 +75,56 @@ func prepared(list []endpoint) []endpoint {
 	return list
 }
 
-// find returns the endpoint of a request and the variable segments of its path.
-func find(method string, p path) (*endpoint, map[string]string, error) {
+// find returns the endpoint of a request.
+func find(method string, p path) (*endpoint, error) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	known := false
 	for i := range endpoints {
 		e := &endpoints[i]
-		params, ok := e.match(p)
-		if !ok {
+		if !e.matches(p) {
 			continue
 		}
 		if e.method == method {
-			return e, params, nil
+			return e, nil
 		}
 		known = true
 	}
 	if known {
-		return nil, nil, plain(http.StatusMethodNotAllowed)
+		return nil, plain(http.StatusMethodNotAllowed)
 	}
-	return nil, nil, plain(http.StatusNotFound)
+	return nil, plain(http.StatusNotFound)
 }
 
-func (e *endpoint) match(p path) (map[string]string, bool) {
-	if len(p) != len(e.segments) {
-		return nil, false
+// variable tells whether a segment of an endpoint's path stands for any text, and the name of that.
+func variable(segment string) (name string, ok bool) {
+	if segment[0] != '{' {
+		return "", false
 	}
-	params := map[string]string{}
+	return segment[1 : len(segment)-1], true
+}
+
+func (e *endpoint) matches(p path) bool {
+	if len(p) != len(e.segments) {
+		return false
+	}
 	for i, want := range e.segments {
-		switch {
-		case want[0] == '{':
-			params[want[1:len(want)-1]] = p[i]
-		case want != p[i]:
-			return nil, false
+		if want != p[i] {
+			if _, any := variable(want); !any {
+				return false
+			}
 		}
 	}
-	return params, true
+	return true
+}
+
+// param is the text of a variable segment of the request's path.
+func (c *call) param(name string) string {
+	for i, segment := range c.endpoint.segments {
+		if v, ok := variable(segment); ok && v == name {
+			return c.path[i]
+		}
+	}
+	return ""
 }

@@ -2,12 +2,15 @@ package http
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,6 +23,7 @@ import (
 	"moldau/registry/format/avro"
 	"moldau/registry/format/jsonschema"
 	"moldau/registry/format/protobuf"
+	"moldau/registry/relay"
 )
 
 // env is a registry in front of a fake cluster.
@@ -29,6 +33,7 @@ type env struct {
 	registry *registry.Registry
 	url      string
 	handler  http.Handler
+	client   *http.Transport
 	stop     func()
 }
 
@@ -63,16 +68,36 @@ func startEnv(t testing.TB, c *kfake.Cluster, change ...func(*registry.Config)) 
 	for _, f := range change {
 		f(&cfg)
 	}
+	if cfg.TLSCertFile != "" {
+		cfg.AdvertisedURL = "https://" + l.Addr().String()
+	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
 	r, err := registry.New(cfg, registry.Deps{Formats: formats(cfg), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := New(r, log, nil)
+	var trusted *x509.CertPool
+	if cfg.TLSCAFile != "" {
+		raw, err := os.ReadFile(cfg.TLSCAFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trusted = x509.NewCertPool()
+		trusted.AppendCertsFromPEM(raw)
+	}
+	to := relay.New(r, trusted)
+	h := New(r, to, log, nil)
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(l) }() // ends with stop
-	e := &env{t: t, cluster: c, registry: r, url: cfg.AdvertisedURL, handler: h}
+	go func() { // ends with stop
+		if cfg.TLSCertFile != "" {
+			served <- srv.ServeTLS(l, cfg.TLSCertFile, cfg.TLSKeyFile)
+			return
+		}
+		served <- srv.Serve(l)
+	}()
+	client := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, InsecureSkipVerify: trusted == nil}}
+	e := &env{t: t, cluster: c, registry: r, url: cfg.AdvertisedURL, handler: h, client: client}
 	stopped := false
 	e.stop = func() {
 		if stopped {
@@ -83,7 +108,8 @@ func startEnv(t testing.TB, c *kfake.Cluster, change ...func(*registry.Config)) 
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		h.Close()
+		client.CloseIdleConnections()
+		to.Close()
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -109,7 +135,7 @@ func (e *env) do(method, path, body string, headers ...string) (int, string) {
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	resp, err := e.client.RoundTrip(req)
 	if err != nil {
 		e.t.Fatal(err)
 	}

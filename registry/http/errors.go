@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"moldau/registry"
+	"moldau/registry/relay"
 	"moldau/registry/store"
 )
 
@@ -14,7 +15,6 @@ import (
 type failure struct {
 	Code    int    `json:"error_code"`
 	Message string `json:"message"`
-	notHere bool
 }
 
 // Error implements error.
@@ -42,9 +42,6 @@ func invalidVersion(text string) *failure {
 	return &failure{Code: 42202, Message: fmt.Sprintf("The specified version '%s' is not a valid version id. "+
 		"Allowed values are between [1, 2^31-1] and the string \"latest\"", text)}
 }
-
-// errNotHere answers a request that was forwarded to a replica which is not the one that writes.
-var errNotHere = &failure{Code: 50004, Message: "Leader not known.", notHere: true}
 
 // code is how an error of the registry is answered.
 type code struct {
@@ -123,6 +120,12 @@ func failureOf(ctx context.Context, err error) *failure {
 				return &failure{Code: c.code, Message: c.message(r)}
 			}
 		}
+	case errors.Is(err, relay.ErrProof):
+		return problem(http.StatusUnauthorized, "Unauthorized: %v", err)
+	case errors.Is(err, relay.ErrNotHere):
+		return &failure{Code: 50004, Message: "Leader not known: " + err.Error()}
+	case errors.Is(err, relay.ErrNotDone), errors.Is(err, relay.ErrLost), errors.Is(err, relay.ErrForward):
+		return &failure{Code: 50003, Message: "Error while forwarding the request to the leader: " + err.Error()}
 	case errors.Is(err, registry.ErrForbidden):
 		return &failure{Code: 40301, Message: err.Error()}
 	case errors.Is(err, store.ErrNotOwner):
@@ -137,17 +140,14 @@ func failureOf(ctx context.Context, err error) *failure {
 	return &failure{Code: 50001, Message: err.Error()}
 }
 
-// notHereHeader tells another replica that nothing was done.
-const notHereHeader = "X-Moldau-Not-Here"
-
 // fail answers an error.
 func (h *Handler) fail(w http.ResponseWriter, c *call, err error) int {
 	f := failureOf(c.Context(), err)
-	if f.notHere {
-		w.Header().Set(notHereHeader, "1")
-	}
-	if f.status() >= http.StatusInternalServerError && !f.notHere {
+	switch {
+	case errors.Is(err, relay.ErrNotHere):
+		relay.Decline(w.Header())
+	case f.status() >= http.StatusInternalServerError:
 		h.log.Warn("a request failed", "method", c.Method, "path", c.URL.Path, "err", err)
 	}
-	return send(w, c.media, f.status(), encode(f))
+	return sendJSON(w, c.media, f.status(), f)
 }

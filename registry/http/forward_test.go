@@ -1,14 +1,14 @@
 package http
 
 import (
-	"encoding/base64"
+	"context"
+	"errors"
 	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"moldau/registry"
+	"moldau/registry/relay"
 )
 
 func TestWritesAreForwarded(t *testing.T) {
@@ -36,55 +36,58 @@ func TestWritesAreForwarded(t *testing.T) {
 	b.want("POST", "/subjects/t/versions", schema(hit3), 200, `{"id":3}`)
 }
 
-func TestForgedForwards(t *testing.T) {
+// TestForwardedOverTLS: replicas that speak TLS know each other by an authority of their own, bodies included; one that does not
+// know it says so.
+func TestForwardedOverTLS(t *testing.T) {
+	ca, cert, key := certificates(t)
+	secure := func(trusted string) func(*registry.Config) {
+		return func(c *registry.Config) { c.TLSCertFile, c.TLSKeyFile, c.TLSCAFile = cert, key, trusted }
+	}
+	c := fakeCluster(t)
+	a := startEnv(t, c, secure(ca))
+	a.want("POST", "/subjects/s/versions", schema(hit1), 200, `{"id":1}`)
+	b := startEnv(t, c, secure(ca))
+	b.want("POST", "/subjects/s/versions", schema(hit2), 200, `{"id":2}`)
+	b.want("GET", "/subjects/s/versions", "", 200, `[1,2]`)
+	b.want("POST", "/subjects/s/versions", schema(hit3), 409, `{"error_code":40901...`)
+	stranger := startEnv(t, c, secure(""))
+	stranger.want("POST", "/subjects/t/versions", schema(hit3), 500, `{"error_code":50003,"message":"Error while forwarding the request to the leader: the request could not be forwarded to the replica that writes: ...`)
+	a.want("GET", "/subjects", "", 200, `["s"]`)
+}
+
+// pointed is a registry that takes a given replica for the one that writes.
+type pointed struct{ *registry.Registry }
+
+func (pointed) OwnedBy(ctx context.Context, _ string) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}
+
+func TestForwards(t *testing.T) {
 	c := fakeCluster(t)
 	a := startEnv(t, c)
 	a.want("POST", "/subjects/s/versions", schema(hit1), 200, `{"id":1}`)
-	now := strconv.FormatInt(time.Now().UnixMilli(), 10)
-	forged := base64.StdEncoding.EncodeToString(make([]byte, 32))
-	a.want("DELETE", "/subjects/s", "", 401, `{"error_code":401,"message":"The forwarded request is not signed by a replica of this registry"}`,
-		forwardedByHeader, "evil", timeHeader, now, signatureHeader, forged)
-	a.want("DELETE", "/subjects/s", "", 401, `{"error_code":401,"message":"The forwarded request is too old...`,
-		forwardedByHeader, "evil", timeHeader, "1", signatureHeader, forged)
-	// What a replica signed is good for that request only, and for a while.
+	a.want("DELETE", "/subjects/s", "", 401, `{"error_code":401,"message":"Unauthorized: ...`, "X-Moldau-Forwarded-By", "evil", "X-Moldau-Time", "1")
 	b := startEnv(t, c)
-	by, proof, err := b.registry.Sign(t.Context(), message("DELETE", "/subjects/s", "User:x", now, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed := base64.StdEncoding.EncodeToString(proof)
-	headers := []string{forwardedByHeader, by, timeHeader, now, signatureHeader, signed, principalHeader, "User:x"}
-	a.want("DELETE", "/subjects/s?permanent=true", "", 401, `{"error_code":401...`, headers...)
-	eventually(t, func() bool {
-		status, _ := a.do("DELETE", "/subjects/s", "", headers...)
-		return status == http.StatusOK
-	})
-	// A forwarded request is not forwarded again.
-	proofB := func(method, uri string) []string {
-		by, proof, err := a.registry.Sign(t.Context(), message(method, uri, "User:x", now, nil))
+	forward := func(from, to *env, patience time.Duration) (*relay.Reply, error) {
+		r := relay.New(pointed{from.registry}, nil)
+		defer r.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodDelete, from.url+"/subjects/s", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []string{forwardedByHeader, by, timeHeader, now, signatureHeader, base64.StdEncoding.EncodeToString(proof), principalHeader, "User:x"}
+		return r.Do(&relay.Request{Request: req}, func() error { return &registry.ElsewhereError{URL: to.url} })
 	}
-	eventually(t, func() bool {
-		status, body := b.do("DELETE", "/subjects/s?permanent=true", "", proofB("DELETE", "/subjects/s?permanent=true")...)
-		return status == 500 && strings.HasPrefix(body, `{"error_code":50004`)
-	})
-}
-
-// eventually calls ok until it is true; the keys of replicas are read again once a second at most.
-func eventually(t *testing.T, ok func() bool) {
-	t.Helper()
-	for range 50 {
-		if ok() {
-			return
-		}
-		if !pause(t.Context(), 100*time.Millisecond) {
-			break
-		}
+	// A replica that does not write and is taken for the one that does sends nothing on.
+	if reply, err := forward(a, b, time.Second); !errors.Is(err, relay.ErrNotDone) && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%+v, %v", reply, err)
 	}
-	t.Error("it does not come to that")
+	a.want("GET", "/subjects", "", 200, `["s"]`)
+	reply, err := forward(b, a, 30*time.Second)
+	if err != nil || reply.Status != http.StatusOK || string(reply.Body) != "[1]" || reply.Header.Get("Content-Type") != defaultMedia {
+		t.Errorf("%+v, %v", reply, err)
+	}
 }
 
 func TestNoClusterIsToldInTime(t *testing.T) {

@@ -2,7 +2,6 @@ package http
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"moldau/registry"
+	"moldau/registry/relay"
 )
 
 // Handler serves the protocol. It is safe for concurrent use.
@@ -18,22 +18,20 @@ type Handler struct {
 	registry *registry.Registry
 	log      *slog.Logger
 	metrics  *metrics
-	client   *http.Client // to other replicas
+	relay    *relay.Relay // to other replicas
 }
 
-// New returns a handler in front of a registry. Close it when it is no longer served.
-func New(r *registry.Registry, log *slog.Logger, reg prometheus.Registerer) *Handler {
-	return &Handler{registry: r, log: log, metrics: newMetrics(reg), client: newClient()}
+// New returns a handler in front of a registry. What another replica must do goes through the relay, which is the caller's.
+func New(r *registry.Registry, to *relay.Relay, log *slog.Logger, reg prometheus.Registerer) *Handler {
+	return &Handler{registry: r, log: log, metrics: newMetrics(reg), relay: to}
 }
-
-// Close ends the connections to other replicas.
-func (h *Handler) Close() { h.client.CloseIdleConnections() }
 
 // call is one request on its way through its endpoint.
 type call struct {
 	*http.Request
 	registry  *registry.Registry
-	params    map[string]string // the variable segments of the path
+	endpoint  *endpoint
+	path      path
 	query     url.Values
 	body      []byte
 	media     string // of the answer
@@ -60,12 +58,13 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (label string, s
 	if err != nil {
 		return e.path, h.fail(w, c, err)
 	}
-	out, err := h.run(w, c, e)
+	out, reply, err := h.run(c, e)
 	switch {
-	case errors.Is(err, errAnswered):
-		return e.path, out.(int)
 	case err != nil:
 		return e.path, h.fail(w, c, err)
+	case reply != nil:
+		h.metrics.forwarded.Inc()
+		return e.path, reply.Pass(w)
 	}
 	return e.path, h.answer(w, c, e, out)
 }
@@ -83,11 +82,11 @@ func (h *Handler) prepare(c *call, w http.ResponseWriter) (*endpoint, error) {
 		return nil, err
 	}
 	path.replaceAliases(h.registry.Alias, c.query)
-	e, params, err := find(c.Method, path)
+	e, err := find(c.Method, path)
 	if err != nil {
 		return nil, err
 	}
-	c.params = params
+	c.endpoint, c.path = e, path
 	if c.media, err = negotiate(c.Header["Accept"]); err != nil {
 		c.media = defaultMedia
 		return e, err
@@ -98,46 +97,25 @@ func (h *Handler) prepare(c *call, w http.ResponseWriter) (*endpoint, error) {
 			return e, err
 		}
 	}
-	return e, h.identify(c)
+	c.Request, c.forwarded, err = h.relay.Identify(c.Request, c.body)
+	return e, err
 }
 
-// run calls the endpoint, on another replica if it must be.
-func (h *Handler) run(w http.ResponseWriter, c *call, e *endpoint) (any, error) {
+// passed are the headers of a request that the replica which carries it out needs.
+var passed = []string{"Content-Type", "Accept", acceptUnknown, "X-Request-Id"}
+
+// run calls the endpoint, on another replica if it must be. Then it returns that one's reply.
+func (h *Handler) run(c *call, e *endpoint) (out any, reply *relay.Reply, err error) {
 	if err := h.registry.Wait(c.Context()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for {
-		out, err := e.handle(c)
-		var elsewhere *registry.ElsewhereError
-		if !errors.As(err, &elsewhere) {
-			return out, err
-		}
-		if c.forwarded {
-			return nil, errNotHere
-		}
-		status, err := h.forward(w, c, elsewhere.URL)
-		if err == nil {
-			return status, errAnswered
-		}
-		if !errors.Is(err, errNotDone) {
-			return nil, err
-		}
-		if !pause(c.Context(), retryForward) {
-			return nil, err
-		}
+	q := &relay.Request{
+		Request: c.Request, Body: c.body, Forwarded: c.forwarded, Pass: passed,
+		Repeatable: c.Method != http.MethodDelete, // which finds nothing any more the second time
 	}
-}
-
-// errAnswered says that the answer of another replica was passed on; the status comes with it.
-var errAnswered = errors.New("answered")
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	reply, err = h.relay.Do(q, func() (err error) {
+		out, err = e.handle(c)
+		return err
+	})
+	return out, reply, err
 }

@@ -8,7 +8,7 @@ type modeJSON struct {
 }
 
 func getMode(c *call) (any, error) {
-	mode, err := c.registry.Mode(c.Context(), c.params["subject"], c.flag("defaultToGlobal"))
+	mode, err := c.registry.Mode(c.Context(), c.param("subject"), c.flag("defaultToGlobal"))
 	return modeJSON{mode}, err
 }
 
@@ -22,13 +22,13 @@ func putMode(c *call) (any, error) {
 	if !b.Mode.set {
 		return nil, problem(http.StatusUnprocessableEntity, "The request names no mode")
 	}
-	if err := c.registry.SetMode(c.Context(), c.params["subject"], b.Mode.value, c.flag("force")); err != nil {
+	if err := c.registry.SetMode(c.Context(), c.param("subject"), b.Mode.value, c.flag("force")); err != nil {
 		return nil, err
 	}
 	return modeJSON{b.Mode.value}, nil
 }
 
 func deleteMode(c *call) (any, error) {
-	mode, err := c.registry.DeleteMode(c.Context(), c.params["subject"], c.flag("recursive"))
+	mode, err := c.registry.DeleteMode(c.Context(), c.param("subject"), c.flag("recursive"))
 	return modeJSON{mode}, err
 }

@@ -29,10 +29,15 @@ In the topic ` + "`_schemas`" + ` (` + "`registry.topic`" + `), which has one pa
 writes: a copy of such a topic is taken as it is. The topic is made by the first write; a registry without one is empty.
 All reads are answered from memory.
 
+A topic that a client had the cluster make, by looking for it too early, is not compacted. As long as nothing was written to it that
+does not matter: the first write sets ` + "`cleanup.policy=compact`" + `. One that holds records is refused, as by Confluent's registry; the
+answers (50001), ` + "`/readyz`" + ` and the log say what to set.
+
 Several registries may run in front of one cluster. They form a consumer group (` + "`registry.group.id`" + `); the one that owns
 the topic's partition writes, the others forward to it what must be written. The writer uses a transactional id, so that one
 that was paused and replaced can write nothing more. What is forwarded is signed with keys that the registries keep in the topic
-` + "`__moldau_registry_keys`" + `, which only they should be able to read.
+` + "`__moldau_registry_keys`" + `, which only they should be able to read. Where they speak TLS they know each other by the authorities of the system,
+or those in ` + "`registry.tls.ca.file`" + `.
 
 Nothing needs a broker of Moldau: ` + "`moldau serve --roles registry --set bootstrap.servers=...`" + ` runs in front of any Kafka cluster.
 
@@ -79,6 +84,8 @@ subject or context must be empty for it, unless the change is forced.
 - The answer to a registration holds the schema only if the client can't know it, and more than the id only for
   clients that send ` + "`Confluent-Accept-Unknown-Properties`" + `. Other answers hold ` + "`ts`" + ` and ` + "`deleted`" + ` only for these.
 - An option that nothing defines is refused in a new Protobuf schema, as by every compiler of the language; Confluent's registry does not look.
+- A Protobuf schema that comes as a descriptor is stored without the JSON names that its fields have anyway, which Go's serializers
+  write out: the same file has the same id from all clients. Confluent's registry takes it for another schema.
 - Exporters, associations and the registry of encryption keys do not exist.
 
 The same as there, though it may surprise: a Protobuf schema that came as a descriptor has its maps spelled out in its text, as repeated

@@ -116,7 +116,7 @@ func listVersionsOfID(c *call) (any, error) {
 }
 
 func getByGUID(c *call) (any, error) {
-	s, err := c.registry.ByGUID(c.Context(), c.params["guid"])
+	s, err := c.registry.ByGUID(c.Context(), c.param("guid"))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ type contextID struct {
 
 func listIDsOfGUID(c *call) (any, error) {
 	out := []contextID{}
-	for _, s := range c.registry.IDsOf(c.Context(), c.params["guid"]) {
+	for _, s := range c.registry.IDsOf(c.Context(), c.param("guid")) {
 		out = append(out, contextID{s.Name().Context, s.ID})
 	}
 	return out, nil

@@ -42,7 +42,7 @@ func lookUp(c *call) (any, error) {
 }
 
 func deleteSubject(c *call) (any, error) {
-	return c.registry.DeleteSubject(c.Context(), c.params["subject"], c.flag("permanent"))
+	return c.registry.DeleteSubject(c.Context(), c.param("subject"), c.flag("permanent"))
 }
 
 func getWithMetadata(c *call) (any, error) {
@@ -51,7 +51,7 @@ func getWithMetadata(c *call) (any, error) {
 	for i := range min(len(keys), len(values)) {
 		properties[keys[i]] = values[i]
 	}
-	s, err := c.registry.WithMetadata(c.Context(), c.params["subject"], properties, c.flag("deleted"))
+	s, err := c.registry.WithMetadata(c.Context(), c.param("subject"), properties, c.flag("deleted"))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func listVersions(c *call) (any, error) {
 	if negative {
 		f = catalog.LiveAndDeleted
 	}
-	versions, err := c.registry.Versions(c.Context(), c.params["subject"], f)
+	versions, err := c.registry.Versions(c.Context(), c.param("subject"), f)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (c *call) atVersion(deleted bool) (*catalog.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.registry.Version(c.Context(), c.params["subject"], version, deleted)
+	return c.registry.Version(c.Context(), c.param("subject"), version, deleted)
 }
 
 func getVersion(c *call) (any, error) {
@@ -124,7 +124,7 @@ func listReferrers(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, err := c.registry.Referrers(c.Context(), c.params["subject"], version, c.flag("deleted"))
+	by, err := c.registry.Referrers(c.Context(), c.param("subject"), version, c.flag("deleted"))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func deleteVersion(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.registry.DeleteVersion(c.Context(), c.params["subject"], version, c.flag("permanent"))
+	return c.registry.DeleteVersion(c.Context(), c.param("subject"), version, c.flag("permanent"))
 }
 
 // tagRequest is the body of a request for other tags.
@@ -164,7 +164,7 @@ func modifyTags(c *call) (any, error) {
 		return nil, err
 	}
 	s, err := c.registry.Retag(c.Context(), registry.Tagging{
-		Subject: c.params["subject"], Version: version, NewVersion: int32(b.NewVersion),
+		Subject: c.param("subject"), Version: version, NewVersion: int32(b.NewVersion),
 		Add: entities(b.TagsToAdd), Remove: entities(b.TagsToRemove),
 		Metadata: b.Metadata, RuleSet: b.RuleSet, MergeRules: b.RulesToMerge, DropRules: b.RulesToRemove,
 	})

@@ -19,6 +19,7 @@ import (
 	"moldau/registry/format/jsonschema"
 	"moldau/registry/format/protobuf"
 	registryhttp "moldau/registry/http"
+	"moldau/registry/relay"
 )
 
 // Server is a registry that runs until the test ends.
@@ -54,7 +55,8 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := registryhttp.New(r, log, nil)
+	to := relay.New(r, nil)
+	h := registryhttp.New(r, to, log, nil)
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }() // ends with the cleanup
@@ -63,7 +65,7 @@ func Start(t testing.TB) *Server {
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		h.Close()
+		to.Close()
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
 		}

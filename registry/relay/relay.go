@@ -1,21 +1,15 @@
-// Package relay sends a request, which the replica that got it can't carry out, to the replica that can, and proves there
-// on whose behalf it is. Both doors of the registry may use it.
-//
-// A request is signed with a key of the registry's store; the signature covers method, address, principal, time and body.
-// One that was forwarded is never forwarded again. The package has no goroutines.
 package relay
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,49 +17,54 @@ import (
 	"moldau/registry/store"
 )
 
-// Headers of forwarded requests and their answers.
 const (
-	byHeader        = "X-Moldau-Forwarded-By" // the replica
-	principalHeader = "X-Moldau-Principal"    // on behalf of whom
-	timeHeader      = "X-Moldau-Time"         // milliseconds since 1970
-	signatureHeader = "X-Moldau-Signature"    // HMAC-SHA256 in base64
-
-	// NotHere is set by a replica that has done nothing, because it is not the one that writes.
-	NotHere = "X-Moldau-Not-Here"
-)
-
-const (
-	maxSkew   = 5 * time.Minute // between the clocks of two replicas, and until a request is too old
-	maxAnswer = 64 << 20
+	retry     = 100 * time.Millisecond // between attempts to reach the replica that writes
+	maxAnswer = 64 << 20               // bytes
+	// maxFollow is how long an answer is held back until this replica has replayed what was written.
+	maxFollow = 2 * time.Second
 )
 
 var (
-	// ErrNotDone says that a request did not reach the replica that writes. It may be tried again.
+	// ErrNotHere says that a request was forwarded to a replica which is not the one that writes. It has done nothing.
+	ErrNotHere = errors.New("this replica of the registry is not the one that writes")
+	// ErrNotDone says that no replica could be reached that writes. Nothing was done.
 	ErrNotDone = errors.New("the request did not reach the replica that writes")
-	// ErrProof says that a request which claims to be forwarded does not prove it.
-	ErrProof = errors.New("the forwarded request is not signed by a replica of this registry, or too old")
+	// ErrLost says that the replica which writes was lost while it had the request. Whether it has done anything is not known.
+	ErrLost = errors.New("the replica that writes was lost while it had the request")
+	// ErrForward says that a request could not be forwarded, or that there is no answer to it.
+	ErrForward = errors.New("the request could not be forwarded to the replica that writes")
 )
 
-// Registry is what signs and verifies: *registry.Registry.
+// Registry is what a relay needs of the registry: *registry.Registry.
 type Registry interface {
+	// Sign and Verify prove to other replicas that a message comes from one of them.
 	Sign(ctx context.Context, message []byte) (name string, proof []byte, err error)
 	Verify(ctx context.Context, name string, proof, message []byte) error
+	// OwnedBy returns a context that ends when the replica at a URL is no longer the one that writes.
 	OwnedBy(ctx context.Context, url string) (context.Context, context.CancelFunc)
+	// Position is how far this replica has read, Reach waits until it has read as far.
+	Position() registry.Position
+	Reach(ctx context.Context, p registry.Position) error
 }
 
 // Relay forwards requests. It is safe for concurrent use. Close it when nothing is forwarded any more.
 type Relay struct {
-	registry Registry
-	client   *http.Client
+	registry  Registry
+	client    *http.Client
+	maxAnswer int64
 }
 
-// New returns a relay between the replicas of a registry.
-func New(r Registry) *Relay {
-	return &Relay{r, &http.Client{
+// New returns a relay between the replicas of a registry. Those that speak TLS must show certificates of the trusted
+// authorities, nil for those of the system.
+func New(r Registry, trusted *x509.CertPool) *Relay {
+	return &Relay{registry: r, maxAnswer: maxAnswer, client: &http.Client{
 		Transport: &http.Transport{
 			DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted},
+			TLSHandshakeTimeout: 5 * time.Second,
 			MaxIdleConnsPerHost: 16,
 			IdleConnTimeout:     time.Minute,
+			DisableCompression:  true, // answers are passed on as they are
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -74,91 +73,100 @@ func New(r Registry) *Relay {
 // Close ends the connections to other replicas.
 func (r *Relay) Close() { r.client.CloseIdleConnections() }
 
-// Reply is what the other replica answered.
-type Reply struct {
-	Status int
-	Header http.Header
-	Body   []byte
+// Request is a request on its way.
+type Request struct {
+	*http.Request
+	Body []byte
+	// Forwarded says that it came from another replica; see Identify.
+	Forwarded bool
+	// Repeatable says that to carry it out twice comes to the same as once.
+	Repeatable bool
+	// Pass are the names of those headers that the other replica needs.
+	Pass []string
 }
 
-// Forward sends a request with its body to the replica at a URL, with those of its headers that are named. It gives up
-// when that replica is no longer the one that writes: whether it has done anything is not known then, so requests that are
-// forwarded must come to the same when they are repeated.
-func (r *Relay) Forward(req *http.Request, body []byte, url string, headers ...string) (*Reply, error) {
-	ctx, cancel := r.registry.OwnedBy(req.Context(), url)
-	defer cancel()
-	reply, err := r.send(ctx, req, body, url, headers)
-	switch {
-	case err == nil && reply.Header.Get(NotHere) != "":
-		return nil, ErrNotDone
-	case err == nil:
-		return reply, nil
-	case errors.Is(err, ErrNotDone), errors.Is(context.Cause(ctx), store.ErrNotOwner):
-		return nil, ErrNotDone
-	}
-	return nil, fmt.Errorf("forward the request to the replica that writes: %w", err)
-}
-
-func (r *Relay) send(ctx context.Context, from *http.Request, body []byte, url string, headers []string) (*Reply, error) {
-	uri, principal := from.URL.RequestURI(), registry.Principal(from.Context())
-	sent := strconv.FormatInt(time.Now().UnixMilli(), 10)
-	by, proof, err := r.registry.Sign(ctx, message(from.Method, uri, principal, sent, body))
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, from.Method, strings.TrimSuffix(url, "/")+uri, bytes.NewReader(body)) //nolint:gosec // the group of the replicas says where they are
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range headers {
-		if v := from.Header.Get(name); v != "" {
-			req.Header.Set(name, v)
+// Do carries a request out: with handle, or, when that returns a registry.ElsewhereError, on the replica that writes. Then the
+// answer is that one's reply. It tries until the context of the request ends. Errors are those of handle, of this package, or
+// say that the request can't be signed.
+func (r *Relay) Do(q *Request, handle func() error) (*Reply, error) {
+	for {
+		err := handle()
+		var elsewhere *registry.ElsewhereError
+		if !errors.As(err, &elsewhere) {
+			return nil, err
+		}
+		if q.Forwarded {
+			return nil, ErrNotHere
+		}
+		reply, err := r.forward(q, elsewhere.URL)
+		if err == nil {
+			r.follow(q.Context(), reply)
+			return reply, nil
+		}
+		if !errors.Is(err, ErrNotDone) && !(errors.Is(err, ErrLost) && q.Repeatable) || !pause(q.Context()) {
+			return nil, err
 		}
 	}
-	req.Header.Set(byHeader, by)
-	req.Header.Set(principalHeader, principal)
-	req.Header.Set(timeHeader, sent)
-	req.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(proof))
+}
+
+func pause(ctx context.Context) bool {
+	t := time.NewTimer(retry)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// forward sends a request to the replica at a URL, and gives up when that is no longer the one that writes.
+func (r *Relay) forward(q *Request, url string) (*Reply, error) {
+	ctx, cancel := r.registry.OwnedBy(q.Context(), url)
+	defer cancel()
+	reply, err := r.send(ctx, q, url)
+	switch {
+	case err == nil && reply.Header.Get(notHereHeader) != "":
+		return nil, ErrNotDone
+	case err == nil, errors.Is(err, ErrNotDone), errors.Is(err, store.ErrUnavailable):
+		return reply, err
+	case errors.Is(context.Cause(ctx), store.ErrNotOwner), lost(err):
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return nil, fmt.Errorf("%w: %w", ErrForward, err)
+}
+
+// lost tells whether an error is that of a connection which ended.
+func lost(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write")
+}
+
+func (r *Relay) send(ctx context.Context, q *Request, url string) (*Reply, error) {
+	req, err := http.NewRequestWithContext(ctx, q.Method, strings.TrimSuffix(url, "/")+q.URL.RequestURI(), bytes.NewReader(q.Body)) //nolint:gosec // the group of the replicas says where they are
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range q.Pass {
+		if v := q.Header.Values(name); len(v) > 0 {
+			req.Header[http.CanonicalHeaderKey(name)] = v
+		}
+	}
+	if err := r.sign(ctx, q, req.Header); err != nil {
+		return nil, err
+	}
 	resp, err := r.client.Do(req) //nolint:gosec // as above
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
-		return nil, ErrNotDone // it never got there
+		return nil, fmt.Errorf("%w: %w", ErrNotDone, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, r.maxAnswer+1))
+	if int64(len(answer)) > r.maxAnswer {
+		return nil, fmt.Errorf("the answer has more than %d bytes", r.maxAnswer)
+	}
 	return &Reply{resp.StatusCode, resp.Header, answer}, err
-}
-
-// message is what the signature of a forwarded request covers.
-func message(method, uri, principal, sent string, body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%x", method, uri, principal, sent, sum)
-}
-
-// Identify finds out on behalf of whom a request is: as the replica says that forwarded it, if it proves to be one, else
-// as its context says. Errors wrap ErrProof, or say why it can't be told.
-func (r *Relay) Identify(req *http.Request, body []byte) (_ *http.Request, forwarded bool, err error) {
-	by := req.Header.Get(byHeader)
-	if by == "" {
-		return req, false, nil
-	}
-	principal, sent := req.Header.Get(principalHeader), req.Header.Get(timeHeader)
-	ms, err := strconv.ParseInt(sent, 10, 64)
-	if err != nil || time.Since(time.UnixMilli(ms)).Abs() > maxSkew {
-		return req, true, ErrProof
-	}
-	proof, err := base64.StdEncoding.DecodeString(req.Header.Get(signatureHeader))
-	if err == nil {
-		err = r.registry.Verify(req.Context(), by, proof, message(req.Method, req.URL.RequestURI(), principal, sent, body))
-	}
-	if errors.Is(err, store.ErrUnavailable) {
-		return req, true, err
-	}
-	if err != nil {
-		return req, true, ErrProof
-	}
-	return req.WithContext(registry.WithPrincipal(req.Context(), principal)), true, nil
 }

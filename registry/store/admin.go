@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -102,12 +101,8 @@ func (a *admin) offset(ctx context.Context, topic string, at place, which int64,
 	return p.Offset, nil
 }
 
-// make makes a compacted topic of one partition unless there is one.
+// make makes a compacted topic of one partition. It does no harm when there is one.
 func (a *admin) make(ctx context.Context, topic string, replicas int) error {
-	_, err := a.find(ctx, topic)
-	if !errors.Is(err, kerr.UnknownTopicOrPartition) {
-		return err
-	}
 	resp, err := a.metadata(ctx)
 	if err != nil {
 		return err
@@ -118,7 +113,7 @@ func (a *admin) make(ctx context.Context, topic string, replicas int) error {
 	rt.Topic = topic
 	rt.NumPartitions = 1
 	rt.ReplicationFactor = int16(max(min(replicas, len(resp.Brokers), 1<<10), 1)) //nolint:gosec // bounded here
-	for k, v := range map[string]string{"cleanup.policy": "compact", "max.message.bytes": strconv.Itoa(maxRecord)} {
+	for k, v := range topicConfigs() {
 		c := kmsg.NewCreateTopicsRequestTopicConfig()
 		c.Name, c.Value = k, kmsg.StringPtr(v)
 		rt.Configs = append(rt.Configs, c)

@@ -56,7 +56,7 @@ func (m *manager) run(ctx context.Context) {
 	defer retry.Stop()
 	wait := electionRetry
 	for {
-		p, v := m.state.load(), m.seat.look()
+		p, l, v := m.state.load(), m.ledger.state.load(), m.seat.look()
 		if m.act(ctx, p, v) {
 			retry.Reset(wait)
 			wait = min(2*wait, electionRetryMax)
@@ -64,7 +64,7 @@ func (m *manager) run(ctx context.Context) {
 			wait = electionRetry
 		}
 		var requests chan *request
-		if m.writer != nil || v.known && !v.self {
+		if m.writer != nil || v.known && !v.self || m.unfit() != nil {
 			requests = m.requests // else they wait until it is clear who serves them
 		}
 		select {
@@ -73,12 +73,23 @@ func (m *manager) run(ctx context.Context) {
 		case <-m.join:
 			m.wanted = true
 		case <-p.changed:
+		case <-l.changed:
 		case <-v.changed:
 		case <-retry.C:
 		case r := <-requests:
 			m.serve(ctx, r)
 		}
 	}
+}
+
+// unfit is what is wrong with the topics, if an operator must mend it.
+func (m *manager) unfit() error {
+	for _, err := range []error{m.state.load().err, m.ledger.state.load().err} {
+		if errors.Is(err, ErrTopic) {
+			return err
+		}
+	}
+	return nil
 }
 
 // act brings what the manager has in line with what it sees. It returns true when it wants to be called again soon.
@@ -119,7 +130,7 @@ func (m *manager) act(ctx context.Context, p *published, v view) (again bool) {
 
 // takePart makes the topic if need be and joins the group.
 func (m *manager) takePart(ctx context.Context) error {
-	if err := m.admin.make(ctx, m.opts.Topic, m.opts.ReplicationFactor); err != nil {
+	if err := m.admin.prepare(ctx, m.opts.Topic, m.opts.ReplicationFactor); err != nil {
 		return err
 	}
 	m.tail.wake()

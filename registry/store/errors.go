@@ -10,7 +10,8 @@ var (
 	// ErrUnavailable says that the topic could not be written or read. Whether a change was written is not known unless
 	// it says so.
 	ErrUnavailable = errors.New("the registry's topic is unavailable")
-	// ErrTopic says that the topic is not fit to hold a catalog. It needs an operator.
+	// ErrTopic says that the topic is not fit to hold a catalog. It needs an operator; the text says what he
+	// must do.
 	ErrTopic = errors.New("unfit topic")
 	// ErrClosed says that the store is closed.
 	ErrClosed = errors.New("registry store closed")

@@ -22,9 +22,16 @@ const (
 	maxDecompressed = 64 << 20
 )
 
+// fetched is what a fetch brought.
+type fetched struct {
+	records []*kgo.Record
+	next    int64 // the offset to go on at, behind records that are not for consumers too
+	end     bool  // that is where the committed part of the topic ends: no transaction is cut there
+}
+
 // fetch reads partition 0 of a topic from an offset on, as far as it is committed. It waits at the broker for a while
-// when there is nothing. next is the offset to go on at, behind records that are not for consumers too.
-func (a *admin) fetch(ctx context.Context, topic string, at place, offset int64, wait time.Duration) (records []*kgo.Record, next int64, err error) {
+// when there is nothing.
+func (a *admin) fetch(ctx context.Context, topic string, at place, offset int64, wait time.Duration) (fetched, error) {
 	req := kmsg.NewPtrFetchRequest()
 	req.ReplicaID = -1
 	req.MaxWaitMillis = int32(wait.Milliseconds()) //nolint:gosec // a few seconds
@@ -44,22 +51,22 @@ func (a *admin) fetch(ctx context.Context, topic string, at place, offset int64,
 		err = kerr.ErrorForCode(resp.ErrorCode)
 	}
 	if err != nil {
-		return nil, offset, fmt.Errorf("fetch topic %s at offset %d: %w", topic, offset, err)
+		return fetched{}, fmt.Errorf("fetch topic %s at offset %d: %w", topic, offset, err)
 	}
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return nil, offset, fmt.Errorf("fetch topic %s at offset %d: the answer is of another partition", topic, offset)
+		return fetched{}, fmt.Errorf("fetch topic %s at offset %d: the answer is of another partition", topic, offset)
 	}
 	p := &resp.Topics[0].Partitions[0]
 	if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-		return nil, offset, fmt.Errorf("fetch topic %s at offset %d: %w", topic, offset, err)
+		return fetched{}, fmt.Errorf("fetch topic %s at offset %d: %w", topic, offset, err)
 	}
 	fp, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
 		Offset: offset, Topic: topic, IsolationLevel: kgo.ReadCommitted(),
 	}, p, newDecompressor(), nil)
 	if fp.Err != nil && next == offset {
-		return nil, offset, fmt.Errorf("fetch topic %s at offset %d: %w", topic, offset, fp.Err)
+		return fetched{}, fmt.Errorf("fetch topic %s at offset %d: %w", topic, offset, fp.Err)
 	}
-	return fp.Records, next, nil
+	return fetched{fp.Records, next, fp.LastStableOffset >= 0 && next >= fp.LastStableOffset}, nil
 }
 
 // decompressor expands fetched batches within limits: what others wrote may be made to fill memory.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -89,7 +88,7 @@ func (r *keyring) begin(ctx context.Context) error {
 func (r *keyring) end() { <-r.turn }
 
 func (r *keyring) write(ctx context.Context, k key) error {
-	if err := r.admin.make(ctx, r.topic, r.replicas); err != nil {
+	if err := r.admin.prepare(ctx, r.topic, r.replicas); err != nil {
 		return err
 	}
 	res := r.admin.client.ProduceSync(ctx, &kgo.Record{Topic: r.topic, Key: []byte(r.self), Value: encode(k)})
@@ -163,19 +162,32 @@ func (r *keyring) scan(ctx context.Context, at place, keys map[string][]key) err
 		return err
 	}
 	for offset < end {
-		records, next, err := r.admin.fetch(ctx, r.topic, at, offset, time.Second)
+		f, err := r.admin.fetch(ctx, r.topic, at, offset, time.Second)
 		if err != nil {
 			return err
 		}
-		for _, rec := range records {
+		for _, rec := range f.records {
 			var k key
-			if json.Unmarshal(rec.Value, &k) != nil || len(keys) >= maxKeys {
-				continue
+			if json.Unmarshal(rec.Value, &k) == nil {
+				remember(keys, string(rec.Key), k)
 			}
-			name := string(bytes.Clone(rec.Key))
-			keys[name] = append([]key{k}, keys[name][:min(len(keys[name]), 1)]...)
 		}
-		offset = next
+		offset = f.next
 	}
 	return nil
+}
+
+// remember adds the newest key of a replica. When there are too many replicas the one is forgotten that has been silent for the
+// longest time: replicas without an id that outlives them leave their keys behind.
+func remember(keys map[string][]key, name string, k key) {
+	if len(keys) >= maxKeys && keys[name] == nil {
+		oldest := ""
+		for other, list := range keys {
+			if oldest == "" || list[0].Created < keys[oldest][0].Created {
+				oldest = other
+			}
+		}
+		delete(keys, oldest)
+	}
+	keys[name] = append([]key{k}, keys[name][:min(len(keys[name]), 1)]...)
 }

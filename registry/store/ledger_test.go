@@ -74,7 +74,7 @@ func TestCommitBoth(t *testing.T) {
 	if _, err := b.Owner(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.WaitLedger(ctx, s.Ledger().Offset()); err != nil {
+	if err := errors.Join(b.WaitFor(ctx, s.Catalog().Offset()), b.WaitLedger(ctx, s.Ledger().Offset())); err != nil {
 		t.Fatal(err)
 	}
 	check(b)

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"moldau/registry/catalog"
 )
@@ -240,33 +238,6 @@ func client(t *testing.T, addrs []string) *kgo.Client {
 	return cl
 }
 
-func TestUnfitTopic(t *testing.T) {
-	c := cluster(t)
-	ctx := within(t, 60*time.Second)
-	for _, topic := range []struct{ name, want string }{{"two", "2 partitions"}, {"forgetful", "cleanup.policy=delete"}} {
-		s, err := Open(Options{
-			Bootstrap: c.ListenAddrs(), Topic: topic.name, LedgerTopic: "l", KeyTopic: "k", Group: "g-" + topic.name, URL: "http://x", ReplicationFactor: 1,
-			SessionTimeout: 6 * time.Second, WriteTimeout: time.Second, KeyLifetime: time.Hour,
-			Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		make2(ctx, t, c.ListenAddrs(), topic.name)
-		s.tail.wake()
-		p, err := s.state.wait(ctx, func(p *published) bool { return p.err != nil })
-		if err != nil || !errors.Is(p.err, ErrTopic) || !strings.Contains(p.err.Error(), topic.want) {
-			t.Errorf("%s: %v %v", topic.name, p, err)
-		}
-		if err := s.Ready(ctx); !errors.Is(err, ErrTopic) {
-			t.Errorf("%s: ready says %v", topic.name, err)
-		}
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestSignatures(t *testing.T) {
 	c := cluster(t)
 	ctx := within(t, 60*time.Second)
@@ -362,24 +333,6 @@ func TestTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Commit(ctx, register("after")); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// make2 makes a topic that is not fit: with two partitions, or one that forgets.
-func make2(ctx context.Context, t *testing.T, addrs []string, name string) {
-	t.Helper()
-	req := kmsg.NewPtrCreateTopicsRequest()
-	rt := kmsg.NewCreateTopicsRequestTopic()
-	rt.Topic, rt.ReplicationFactor, rt.NumPartitions = name, 1, 1
-	policy := kmsg.NewCreateTopicsRequestTopicConfig()
-	policy.Name, policy.Value = "cleanup.policy", kmsg.StringPtr("delete")
-	if name == "two" {
-		rt.NumPartitions, policy.Value = 2, kmsg.StringPtr("compact")
-	}
-	rt.Configs = append(rt.Configs, policy)
-	req.Topics = append(req.Topics, rt)
-	if _, err := req.RequestWith(ctx, client(t, addrs)); err != nil {
 		t.Fatal(err)
 	}
 }

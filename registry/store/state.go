@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -61,12 +62,15 @@ func (s *stateOf[V, P]) publish(p publishedOf[V, P]) {
 	close(old.changed)
 }
 
-// wait returns the first state for which ok is true.
+// wait returns the first state for which ok is true. It does not wait for an operator to mend the topic.
 func (s *stateOf[V, P]) wait(ctx context.Context, ok func(*publishedOf[V, P]) bool) (*publishedOf[V, P], error) {
 	for {
 		p := s.load()
 		if ok(p) {
 			return p, nil
+		}
+		if errors.Is(p.err, ErrTopic) {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, p.err)
 		}
 		select {
 		case <-p.changed:

@@ -146,7 +146,7 @@ func (s *Store) OwnedBy(ctx context.Context, url string) (context.Context, conte
 }
 
 // Decide makes a decision on a catalog. It returns the changes that carry it out, none when there is nothing to change.
-// It may be called several times; the last call counts.
+// It may be called several times, by one goroutine after the other; the last call counts. None is made after Commit has returned.
 type Decide func(*catalog.Catalog) ([]catalog.Change, error)
 
 // Commit carries out a decision. It returns the decision's own error, or one of those of this package. The offset is
@@ -174,7 +174,7 @@ func (s *Store) CommitBoth(ctx context.Context, decide DecideBoth) (offset int64
 	if changes, err := decide(c, s.Ledger()); err != nil || changes.none() {
 		return c.Offset(), err
 	}
-	r := &request{decide: decide, done: make(chan result, 1)}
+	r := newRequest(decide)
 	select {
 	case s.manager.requests <- r:
 	case <-ctx.Done():
@@ -186,6 +186,7 @@ func (s *Store) CommitBoth(ctx context.Context, decide DecideBoth) (offset int64
 	case res := <-r.done:
 		return res.offset, res.err
 	case <-ctx.Done():
+		<-r.decided // a decision may leave something for the caller, who looks at it when this has returned
 		return 0, fmt.Errorf("%w: the write is under way: %w", ErrUnavailable, ctx.Err())
 	}
 }

@@ -92,6 +92,35 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// TestCommitReturnsAfterItsDecision: a decision works on variables of its caller. One whose time was up was found to return, and
+// to look at them, while the writer was still deciding.
+func TestCommitReturnsAfterItsDecision(t *testing.T) {
+	s := open(t, cluster(t), "a")
+	if _, err := s.Owner(within(t, 30*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(within(t, 30*time.Second))
+	calls, returned := 0, make(chan error, 1)
+	go func() { // ends with the commit
+		_, err := s.Commit(ctx, func(c *catalog.Catalog) ([]catalog.Change, error) {
+			if calls++; calls == 2 { // the writer's
+				cancel()
+				select {
+				case err := <-returned:
+					returned <- err
+					t.Error("it returned while the decision was made")
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+			return register("one")(c)
+		})
+		returned <- err
+	}()
+	if err := <-returned; calls != 2 || !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+}
+
 func TestConcurrentCommitsShareIDs(t *testing.T) {
 	s := open(t, cluster(t), "a")
 	ctx := within(t, 60*time.Second)

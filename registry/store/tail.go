@@ -67,7 +67,7 @@ func (t *tailOf[V, P]) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, kerr.UnknownTopicOrPartition) && t.id == [16]byte{}:
+		case absent(err) && t.id == [16]byte{}:
 			wait = absentWait
 			t.loaded = true // there is nothing, and that is all
 			t.publish(nil)
@@ -75,7 +75,7 @@ func (t *tailOf[V, P]) run(ctx context.Context) {
 			t.log.Debug("the registry's topic is read again", "topic", t.topic, "err", err)
 			wait = 100 * time.Millisecond
 		default:
-			if t.state.load().err == nil {
+			if old := t.state.load().err; old == nil || errors.Is(err, ErrTopic) != errors.Is(old, ErrTopic) {
 				t.log.Warn("the registry's topic can't be read; it is tried again", "topic", t.topic, "err", err)
 			}
 			t.publish(err)
@@ -122,7 +122,7 @@ func (t *tailOf[V, P]) read(ctx context.Context) error {
 		}
 	}
 	for {
-		records, next, err := t.admin.fetch(ctx, t.topic, at, t.offset, fetchWait)
+		f, err := t.admin.fetch(ctx, t.topic, at, t.offset, fetchWait)
 		if errors.Is(err, kerr.OffsetOutOfRange) {
 			t.log.Warn("the registry's topic was cut; it is loaded again", "topic", t.topic, "offset", t.offset)
 			if err := t.begin(ctx, at); err != nil {
@@ -133,26 +133,8 @@ func (t *tailOf[V, P]) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.apply(records, next)
+		t.apply(f)
 	}
-}
-
-// fit refuses a topic that can't hold a catalog.
-func (a *admin) fit(ctx context.Context, topic string, at place) error {
-	if at.partitions != 1 {
-		return fmt.Errorf("%w: %s has %d partitions, it must have 1", ErrTopic, topic, at.partitions)
-	}
-	configs, err := a.configs(ctx, topic, "cleanup.policy")
-	if err != nil {
-		if ended(err) {
-			return err
-		}
-		return nil // a cluster that does not tell is trusted
-	}
-	if policy, ok := configs["cleanup.policy"]; ok && policy != "compact" {
-		return fmt.Errorf("%w: %s has cleanup.policy=%s, which loses schemas; it must be compact", ErrTopic, topic, policy)
-	}
-	return nil
 }
 
 // begin starts over with an empty catalog. What was published stays until the new one is loaded.
@@ -174,9 +156,10 @@ func (t *tailOf[V, P]) begin(ctx context.Context, at place) (err error) {
 	return nil
 }
 
-// apply replays records and shows the result, but no part of a commit without the rest.
-func (t *tailOf[V, P]) apply(records []*kgo.Record, next int64) {
-	for _, r := range records {
+// apply replays records and shows the result, but no part of a commit without the rest. At the end of the topic there is no rest:
+// what a commit wrote last may have been compacted away, as it happens to a removal when nothing follows it.
+func (t *tailOf[V, P]) apply(f fetched) {
+	for _, r := range f.records {
 		c, err := t.catalog.Apply(catalog.Record{
 			Key: r.Key, Value: r.Value, Offset: r.Offset, Timestamp: r.Timestamp.UnixMilli(),
 			Generation: number(r, generationHeader), Commit: number(r, commitHeader),
@@ -191,12 +174,15 @@ func (t *tailOf[V, P]) apply(records []*kgo.Record, next int64) {
 			t.shown = c
 		}
 	}
-	t.offset = next
+	t.offset = f.next
+	if f.end {
+		t.held = 0
+	}
 	if t.held == 0 {
-		t.catalog = t.catalog.At(next)
+		t.catalog = t.catalog.At(f.next)
 		t.shown = t.catalog
 	}
-	t.loaded = t.loaded || next >= t.target
+	t.loaded = t.loaded || f.next >= t.target
 	if p := t.state.load(); t.loaded && (!p.loaded || p.catalog != t.shown || p.err != nil) {
 		t.publish(nil)
 	}

@@ -15,8 +15,13 @@ import (
 
 // request is a decision that waits for the writer.
 type request struct {
-	decide DecideBoth
-	done   chan result // takes one; buffered
+	decide  DecideBoth
+	decided chan struct{} // closed when the decision is made, or is not going to be
+	done    chan result   // takes one; buffered
+}
+
+func newRequest(decide DecideBoth) *request {
+	return &request{decide, make(chan struct{}), make(chan result, 1)}
 }
 
 type result struct {
@@ -71,7 +76,7 @@ func openWriter(ctx context.Context, m *manager) (_ *writer, err error) {
 		return nil, err
 	}
 	lastOfLedger, err := caughtUp(ctx, m.admin, m.ledger)
-	if err != nil && !errors.Is(err, kerr.UnknownTopicOrPartition) {
+	if err != nil && !absent(err) {
 		return nil, err
 	}
 	w.generation = max(last, lastOfLedger) + 1
@@ -81,6 +86,9 @@ func openWriter(ctx context.Context, m *manager) (_ *writer, err error) {
 // caughtUp waits until all that is in a topic is replayed, and returns the generation that wrote last.
 func caughtUp[V any, P value[V]](ctx context.Context, a *admin, t *tailOf[V, P]) (generation int64, err error) {
 	at, err := a.find(ctx, t.topic)
+	if err == nil {
+		err = a.fit(ctx, t.topic, at)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -102,8 +110,11 @@ func (m *manager) maxRecordBytes(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = m.admin.find(ctx, m.opts.LedgerTopic)
-	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+	at, err := m.admin.find(ctx, m.opts.LedgerTopic)
+	if err == nil {
+		err = m.admin.fit(ctx, m.opts.LedgerTopic, at)
+	}
+	if absent(err) {
 		return min(n, maxRecord), nil
 	}
 	if err != nil {
@@ -115,7 +126,7 @@ func (m *manager) maxRecordBytes(ctx context.Context) (int, error) {
 
 // maxRecordBytes is how large a record may be.
 func (a *admin) maxRecordBytes(ctx context.Context, topic string) (int, error) {
-	const name, usual, least = "max.message.bytes", 1 << 20, 1 << 12
+	const name, usual, least = sizeConfig, 1 << 20, 1 << 12
 	configs, err := a.configs(ctx, topic, name)
 	if err != nil {
 		return 0, err
@@ -131,7 +142,8 @@ func (w *writer) close() { w.client.Close() }
 // serve decides a request together with those that wait behind it, and answers them.
 func (m *manager) serve(ctx context.Context, first *request) {
 	if m.writer == nil {
-		first.done <- result{err: ErrNotOwner}
+		close(first.decided)
+		first.done <- result{err: m.refusal()}
 		return
 	}
 	g := &group{before: m.state.load().catalog, ledger: m.ledger.state.load().catalog, limit: m.writer.maxBytes, now: time.Now().UnixMilli()}
@@ -152,6 +164,17 @@ func (m *manager) serve(ctx context.Context, first *request) {
 		m.opts.Logger.Warn("a write to the registry's topic failed", "topic", m.opts.Topic, "err", err)
 		m.dropWriter() // a new one begins with what is true by then
 	}
+}
+
+// refusal is why this replica does not write.
+func (m *manager) refusal() error {
+	if v := m.seat.look(); v.known && !v.self {
+		return ErrNotOwner
+	}
+	if err := m.unfit(); err != nil {
+		return fmt.Errorf("%w: nothing was written: %w", ErrUnavailable, err)
+	}
+	return ErrNotOwner
 }
 
 func (m *manager) more(g *group) *request {
@@ -188,6 +211,7 @@ func (g *group) full() bool { return g.count >= maxGroup || g.bytes >= g.limit/2
 func (g *group) decide(r *request) {
 	g.count++
 	changes, err := r.decide(g.after, g.ledger)
+	close(r.decided)
 	if err == nil {
 		err = g.add(changes)
 	}
@@ -266,7 +290,7 @@ func (m *manager) prepareLedger(ctx context.Context, changes Changes) error {
 	if len(changes.Ledger) == 0 || m.ledger.state.load().exists {
 		return nil
 	}
-	if err := m.admin.make(ctx, m.opts.LedgerTopic, m.opts.ReplicationFactor); err != nil {
+	if err := m.admin.prepare(ctx, m.opts.LedgerTopic, m.opts.ReplicationFactor); err != nil {
 		return fmt.Errorf("%w: nothing was written: %w", ErrUnavailable, err)
 	}
 	if _, err := caughtUp(ctx, m.admin, m.ledger); err != nil {

@@ -41,6 +41,9 @@ func Read(path string) (*Tokens, error) {
 
 const minToken = 8 // characters
 
+// userPrefix makes a principal of the name of a user.
+const userPrefix = "User:"
+
 func parse(raw []byte) (*Tokens, error) {
 	t := &Tokens{users: map[[sha256.Size]byte]string{}}
 	lines := bufio.NewScanner(bytes.NewReader(raw))
@@ -55,6 +58,9 @@ func parse(raw []byte) (*Tokens, error) {
 			return nil, fmt.Errorf("line %d has %d words; it must be a user and a token", n, len(words))
 		case len(words[1]) < minToken || strings.ContainsAny(words[1], "@,:"):
 			return nil, fmt.Errorf("line %d: a token must have %d characters or more, without at signs, commas and colons", n, minToken)
+		}
+		if userPrefix+words[0] == registry.Anonymous {
+			return nil, fmt.Errorf("line %d: %s is the user of those that show no token", n, words[0])
 		}
 		sum := sha256.Sum256([]byte(words[1]))
 		if _, taken := t.users[sum]; taken {
@@ -95,7 +101,7 @@ func (t *Tokens) Principal(authorization string) (string, error) {
 	if !ok || name != "" && name != user {
 		return "", ErrToken
 	}
-	return "User:" + user, nil
+	return userPrefix + user, nil
 }
 
 // Guard puts the check of tokens before a handler. A request with a token that is not known is answered 401, in a form

@@ -48,6 +48,7 @@ func TestFileMistakes(t *testing.T) {
 		{"three words", "ada b c\n", "line 1"},
 		{"short", "\nada short\n", "line 2"},
 		{"at sign", "ada secret@of-ada\n", "line 1"},
+		{"nobody", "ANONYMOUS secret-of-nobody\n", "line 1"},
 		{"twice", "ada secret-of-ada\nbob secret-of-ada\n", "line 2"},
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")

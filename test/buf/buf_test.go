@@ -185,6 +185,20 @@ message Plain {
 	c.refused("m", []string{"changed type"}, "breaking", "--against", s.registry+"/subjects/orders-value:v1")
 }
 
+// TestTypes builds some types of a module alone. The CLI downloads the files and chooses by itself; it never asks the server for
+// descriptors.
+func TestTypes(t *testing.T) {
+	s, c := start(t), newCLI(t, plain)
+	name := s.registry + "/acme/orders"
+	c.module("m", name)
+	c.write("m/orders/v1/order.proto", order+"message Invoice {}\n")
+	c.run("m", "push", "--create")
+	out := c.run("m", "build", name, "-o", "-#format=json", "--type", "orders.v1.Order")
+	if !strings.Contains(out, `"Order"`) || strings.Contains(out, `"Invoice"`) {
+		t.Error(out)
+	}
+}
+
 // TestRegisteredByREST reads a subject that was never pushed as a module.
 func TestRegisteredByREST(t *testing.T) {
 	s, c := start(t), newCLI(t, plain)

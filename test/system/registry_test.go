@@ -107,24 +107,34 @@ func (l *ledger) told(schema, id int) {
 	l.ids[schema], l.owner[id] = id, schema
 }
 
-// TestRegistryKill9 kills broker and registry again and again under registrations: no id is given twice, nothing that was
-// acknowledged is lost, and who asks again is told the same id. KILLS and SEED are as in TestKill9.
+// TestRegistryKill9 kills broker and registry again and again under registrations and pushes: no id is given twice, nothing that
+// was acknowledged is lost, who asks again is told the same id or commit, and a push is there whole, with commit, label and all its
+// subjects, or not at all. KILLS and SEED are as in TestKill9.
 func TestRegistryKill9(t *testing.T) {
-	kills := int(number(t, "KILLS", 10))
+	kills := int(number(t, "KILLS", 5))
 	seed := number(t, "SEED", uint64(time.Now().UnixNano()))
 	t.Logf("SEED=%d", seed)
 	rng := rand.New(rand.NewPCG(seed, 2))
 	port := freePort(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
-	args := []string{"--roles", "registry", "--set", fmt.Sprintf("registry.listen=127.0.0.1:%d", port)}
+	args := []string{"--roles", "registry", "--set", fmt.Sprintf("registry.listen=127.0.0.1:%d", port), "--set", "registry.buf.auto_subjects=record"}
 	p := newProcess(t, peers.BuildMoldau(t))
 	p.start(args...)
 	awaitRegistry(t, url)
 
 	l := &ledger{ids: map[int]int{}, owner: map[int]int{}}
+	pushers := []*pusher{{module: "one"}, {module: "two"}}
+	createModules(t, url, "one", "two")
 	var halt atomic.Bool
 	var next atomic.Int64
 	var wg sync.WaitGroup
+	for _, p := range pushers {
+		wg.Go(func() {
+			for !halt.Load() {
+				p.push(url, &halt)
+			}
+		})
+	}
 	for range 4 {
 		wg.Go(func() {
 			for !halt.Load() {
@@ -163,10 +173,18 @@ func TestRegistryKill9(t *testing.T) {
 	halt.Store(true)
 	wg.Wait()
 	l.verify(t, url)
-	if len(l.ids) < 50 {
-		t.Errorf("only %d schemas were registered: the test proved nothing", len(l.ids))
+	for _, p := range pushers {
+		p.verify(t, url, l)
 	}
-	t.Logf("%d kills, %d schemas registered", kills, len(l.ids))
+	a, b := len(pushers[0].told), len(pushers[1].told)
+	if len(l.ids) < 50 || a < 5 || b < 5 {
+		t.Errorf("only %d schemas were registered, %d and %d times was pushed: the test proved nothing", len(l.ids), a, b)
+	}
+	if n := generations(t, p.addr(), "_schemas"); n < 2 {
+		t.Errorf("%d writers wrote", n)
+	}
+	generations(t, p.addr(), "__moldau_modules")
+	t.Logf("%d kills, %d schemas registered, %d and %d times pushed", kills, len(l.ids), a, b)
 }
 
 // verify checks what the clients were told against what the registry says now.
@@ -210,7 +228,7 @@ func startReplica(t *testing.T, bin, brokers string) *replica {
 	}
 	r.cmd = exec.Command(bin, "serve", "--roles", "registry", "--data-dir", filepath.Join(dir, "data"),
 		"--set", "bootstrap.servers="+brokers, "--set", fmt.Sprintf("registry.listen=127.0.0.1:%d", port),
-		"--set", "http.listen=off", "--set", "registry.session.timeout.ms=6000")
+		"--set", "http.listen=off", "--set", "registry.session.timeout.ms=6000", "--set", "registry.buf.auto_subjects=record")
 	r.cmd.Stdout, r.cmd.Stderr = log, log
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -245,8 +263,8 @@ func (r *replica) register(n int, patience time.Duration) int {
 	return ask(ctx, "POST", fmt.Sprintf("%s/subjects/s%d/versions", r.url, n), record(n)).id()
 }
 
-// TestPausedRegistryIsFenced stops the replica that writes, with requests on their way, until another one has taken over,
-// and lets it go on: what it had begun must not be written any more by it, and both agree in the end.
+// TestPausedRegistryIsFenced stops the replica that writes, with registrations and pushes on their way, until another one has taken
+// over, and lets it go on: what it had begun must not be written any more by it, and both agree in the end.
 func TestPausedRegistryIsFenced(t *testing.T) {
 	bin := peers.BuildMoldau(t)
 	p := newProcess(t, bin)
@@ -260,8 +278,16 @@ func TestPausedRegistryIsFenced(t *testing.T) {
 		t.Fatal("the second replica does not forward")
 	}
 	l := &ledger{ids: map[int]int{1: 1, 2: 2}, owner: map[int]int{1: 1, 2: 2}}
+	createModules(t, b.url, "one", "two")
+	busy, other := &pusher{module: "one"}, &pusher{module: "two"}
+	var halt atomic.Bool
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
+	wg.Go(func() {
+		for !halt.Load() {
+			busy.push(a.url, &halt)
+		}
+	})
 	for worker := range 4 { // keep the first replica busy: some requests are in the middle of a transaction when it stops
 		wg.Go(func() {
 			for n := 1000 * (worker + 1); ; n++ {
@@ -284,12 +310,27 @@ func TestPausedRegistryIsFenced(t *testing.T) {
 			t.Fatalf("schema %d was not registered while the first replica was stopped", n)
 		}
 		l.told(n, id)
+		if n%4 == 0 {
+			other.push(b.url, &halt)
+		}
 	}
 	a.signal(syscall.SIGCONT)
 	time.Sleep(2 * time.Second)
 	close(stop)
+	halt.Store(true)
 	wg.Wait()
-	l.verify(t, a.url)
-	l.verify(t, b.url)
-	t.Logf("%d schemas", len(l.ids))
+	for _, r := range []*replica{a, b} {
+		l.verify(t, r.url)
+		busy.verify(t, r.url, l)
+		other.verify(t, r.url, l)
+	}
+	if len(other.told) != 5 || len(busy.told) == 0 {
+		t.Errorf("%d and %d times was pushed", len(busy.told), len(other.told))
+	}
+	for _, topic := range []string{"_schemas", "__moldau_modules"} {
+		if n := generations(t, p.addr(), topic); n != 2 {
+			t.Errorf("%d writers wrote to %s", n, topic)
+		}
+	}
+	t.Logf("%d schemas, %d and %d times pushed", len(l.ids), len(busy.told), len(other.told))
 }

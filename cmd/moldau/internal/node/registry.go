@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,7 @@ import (
 	"moldau/registry/format/jsonschema"
 	"moldau/registry/format/protobuf"
 	registryhttp "moldau/registry/http"
+	"moldau/registry/relay"
 	"moldau/registry/tokens"
 )
 
@@ -67,8 +69,13 @@ func (p *process) startRegistry(edge *kafka.Server) error {
 		p.own = r
 	}
 	p.health.Set("registry", r.Ready)
+	trusted, err := authorities(cfg.TLSCAFile)
+	if err != nil {
+		return SettingsError{fmt.Errorf("registry.tls.ca.file: %w", err)}
+	}
+	to := relay.New(r, trusted)
 	d := &registryDoor{
-		rest: registryhttp.New(r, log, p.registry), buf: bufpush.New(r, log, p.registry), tokens: known,
+		rest: registryhttp.New(r, to, log, p.registry), buf: bufpush.New(r, to, log, p.registry), relay: to, tokens: known,
 		certFile: cfg.TLSCertFile, keyFile: cfg.TLSKeyFile,
 	}
 	p.schemas = registryTransport{d.guarded()}
@@ -79,6 +86,7 @@ func (p *process) startRegistry(edge *kafka.Server) error {
 type registryDoor struct {
 	rest              *registryhttp.Handler
 	buf               *bufpush.Handler
+	relay             *relay.Relay   // to other replicas
 	tokens            *tokens.Tokens // nil when everybody may do everything
 	certFile, keyFile string         // empty without TLS
 }
@@ -106,6 +114,22 @@ func (d *registryDoor) serve(srv *http.Server, l net.Listener) error {
 	return srv.ServeTLS(l, "", "")
 }
 
+// authorities reads the certificates of those that are trusted; none stands for those of the system.
+func authorities(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(raw) {
+		return nil, fmt.Errorf("%s: there is no certificate in it", path)
+	}
+	return pool, nil
+}
+
 // serveRegistry opens the registry's door.
 func (p *process) serveRegistry(d *registryDoor, log *slog.Logger) error {
 	srv := &http.Server{
@@ -127,8 +151,7 @@ func (p *process) serveRegistry(d *registryDoor, log *slog.Logger) error {
 		p.serve("registry", func() error { return d.serve(srv, l) }, func(err error) bool { return errors.Is(err, http.ErrServerClosed) })
 	}
 	p.onStop("registry door", func(ctx context.Context) error {
-		defer d.rest.Close()
-		defer d.buf.Close()
+		defer d.relay.Close()
 		if err := srv.Shutdown(ctx); err != nil {
 			return errors.Join(err, srv.Close())
 		}
