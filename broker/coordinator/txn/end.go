@@ -76,26 +76,24 @@ func (e *entry) judge1(q *EndTxn) (verdict, error) {
 
 // judge2 is version 2. Who asks again has the epoch before; who has the current one asks for a new transaction's end, and
 // may abort one that has no partitions yet.
+//
+// Nobody is judged while a transaction is being completed: a producer has its next epoch with the answer to EndTxn, and may
+// abort its next transaction before the markers of the last one are written.
 func (e *entry) judge2(q *EndTxn) (verdict, error) {
 	again := e.endedBy(q.Producer)
 	current := q.Producer.Epoch == e.ProducerEpoch
 	switch {
-	case q.Producer.ID != e.ProducerID && !again:
-		return undecided, ErrInvalidProducerIDMapping
-	case e.State.decided() && !again, !again && !current, again && (e.State == Ongoing || e.State == Empty):
-		return undecided, ErrProducerFenced
-	}
-	commit := e.State == PrepareCommit || e.State == CompleteCommit
-	switch {
-	case e.State == Ongoing:
-		return decide, nil
-	case again && q.Commit != commit:
-		return undecided, ErrInvalidState
 	case e.State.decided():
 		return undecided, ErrConcurrentTransactions
-	case again:
+	case q.Producer.ID != e.ProducerID && !again:
+		return undecided, ErrInvalidProducerIDMapping
+	case !again && !current, again && (e.State == Ongoing || e.State == Empty):
+		return undecided, ErrProducerFenced
+	case e.State == Ongoing:
+		return decide, nil
+	case again && q.Commit == (e.State == CompleteCommit):
 		return done, nil
-	case q.Commit:
+	case again, q.Commit:
 		return undecided, ErrInvalidState
 	}
 	return decide, nil
@@ -106,7 +104,7 @@ func (tx *Transaction) endedBy(p coordinator.Producer) bool {
 	if p.ID == tx.ProducerID {
 		return p.Epoch < tx.ProducerEpoch && p.Epoch+1 == tx.ProducerEpoch
 	}
-	return p.ID == tx.PrevProducerID && p.Epoch == epochLast && tx.ProducerEpoch == 0 && !tx.State.decided()
+	return p.ID == tx.PrevProducerID && p.Epoch == epochLast && tx.ProducerEpoch == 0
 }
 
 // decide ends the transaction.

@@ -32,10 +32,10 @@ func (s *Shard) InitProducerID(t *coordinator.Turn, q InitProducerID, reply *coo
 		e = &entry{Transaction: newTransaction(q.ID, q.Fresh), at: -1}
 	}
 	switch {
+	case e.State.decided(): // who may be fenced is seen when it is complete
+		refuse(t, reply, ErrConcurrentTransactions)
 	case !e.mayBe(q.Expected):
 		refuse(t, reply, ErrProducerFenced)
-	case e.State.decided():
-		refuse(t, reply, ErrConcurrentTransactions)
 	case e.State == Ongoing:
 		if e.exhausted() && q.Fresh == NoProducerID {
 			refuse(t, reply, ErrNeedProducerID)
