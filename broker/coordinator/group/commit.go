@@ -49,7 +49,7 @@ func (s *Shard) CommitOffsets(t *coordinator.Turn, r *CommitRequest) ([]error, e
 }
 
 // CommitTxnOffsets commits offsets as part of a producer's transaction: they count once its marker comes (KIP-98). The
-// member is checked where the client tells one (KIP-447).
+// member is checked where the client tells one (KIP-447). ErrNotFound says that only a member may commit so, and there is no such group.
 func (s *Shard) CommitTxnOffsets(t *coordinator.Turn, p coordinator.Producer, r *CommitRequest) ([]error, error) {
 	g := s.groups[r.Group]
 	switch {
@@ -60,7 +60,7 @@ func (s *Shard) CommitTxnOffsets(t *coordinator.Turn, p coordinator.Producer, r 
 			return nil, err
 		}
 	case r.Generation >= 0:
-		return nil, ErrIllegalGeneration
+		return nil, ErrNotFound
 	}
 	return s.commit(t, p, r), nil
 }

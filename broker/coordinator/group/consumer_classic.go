@@ -62,7 +62,8 @@ func (c *consumers) join(t *coordinator.Turn, r *JoinRequest, reply *coordinator
 		return
 	}
 	c.touch(m, t.Now)
-	m.joinDeadline, m.syncDeadline = time.Time{}, t.Now.Add(m.rebalanceTimeout)
+	m.joinDeadline = time.Time{}
+	c.await(&m.syncDeadline, t.Now.Add(m.rebalanceTimeout))
 	out := JoinReply{MemberID: m.id, Generation: m.epoch, ProtocolType: consumerType, Protocol: m.classic.protocols[0].Name}
 	if last && c.downgrades() {
 		c.downgrade(t, false)
@@ -157,7 +158,7 @@ func (c *consumers) syncClassic(t *coordinator.Turn, r *SyncRequest, reply *coor
 // expectJoin sets the time within which a member of the classic protocol has to join again.
 func (c *consumers) expectJoin(m *consumerMember, now time.Time) {
 	if m.joinDeadline.IsZero() {
-		m.joinDeadline = now.Add(m.rebalanceTimeout)
+		c.await(&m.joinDeadline, now.Add(m.rebalanceTimeout))
 	}
 }
 

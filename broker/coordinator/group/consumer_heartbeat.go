@@ -182,10 +182,10 @@ func (c *consumers) unknown(id string) error {
 }
 
 // admit checks the epoch that a member comes with. The one before is good where the member has nothing that it should not have:
-// it missed the answer that told it the new one.
+// it missed the answer that told it the new one. Who joins anew has nothing, and goes on with what it was given.
 func (m *consumerMember) admit(epoch int32, owned Partitions) error {
 	switch {
-	case epoch == m.epoch:
+	case epoch == m.epoch, epoch == 0:
 		return nil
 	case epoch > m.epoch || epoch != m.previous || owned == nil:
 		return ErrFencedEpoch
@@ -208,7 +208,9 @@ func (c *consumers) replace(t *coordinator.Turn, old *consumerMember, id string)
 	c.appendMember(t, id, &says)
 	c.appendTarget(t, id, target)
 	c.appendStanding(t, id, &has)
-	return c.members[id]
+	m := c.members[id]
+	c.touch(m, t.Now) // whatever comes of its request
+	return m
 }
 
 // profile returns what a member says of itself, with what it said before where it says nothing.
@@ -245,7 +247,13 @@ func sortedNames(names []string) []string {
 
 // touch puts off the moment at which a member is taken for dead.
 func (c *consumers) touch(m *consumerMember, now time.Time) {
-	m.deadline = now.Add(c.sessionTimeout(m))
+	c.await(&m.deadline, now.Add(c.sessionTimeout(m)))
+}
+
+// await sets a deadline.
+func (c *consumers) await(deadline *time.Time, at time.Time) {
+	*deadline = at
+	c.g.wake(at)
 }
 
 func (c *consumers) sessionTimeout(m *consumerMember) time.Duration {
@@ -267,7 +275,7 @@ func (c *consumers) reconcile(t *coordinator.Turn, m *consumerMember, owned Part
 	c.appendStanding(t, m.id, &next)
 	m.revokeDeadline = time.Time{}
 	if m.classic == nil && m.state == MemberUnrevoked {
-		m.revokeDeadline = t.Now.Add(m.rebalanceTimeout)
+		c.await(&m.revokeDeadline, t.Now.Add(m.rebalanceTimeout))
 	}
 	return nil
 }

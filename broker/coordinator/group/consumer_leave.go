@@ -86,7 +86,7 @@ func (c *consumers) begin(now time.Time) {
 	for _, m := range c.members {
 		c.touch(m, now)
 		if m.classic == nil && m.state == MemberUnrevoked {
-			m.revokeDeadline = now.Add(m.rebalanceTimeout)
+			c.await(&m.revokeDeadline, now.Add(m.rebalanceTimeout))
 		}
 	}
 }

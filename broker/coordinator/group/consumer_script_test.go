@@ -79,6 +79,9 @@ func (p *play) beat(a args) {
 	} else if topics != "" {
 		r.Topics = strings.Split(topics, ",")
 	}
+	if n := a.number("topic-bytes", 0); n > 0 {
+		r.Topics = []string{strings.Repeat("x", n)}
+	}
 	if owned := a.text("owned", ""); owned != "" {
 		r.Owned = parsePartitions(p.t, owned)
 	}

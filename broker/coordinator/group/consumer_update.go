@@ -22,6 +22,7 @@ func (c *consumers) update(t *coordinator.Turn, m *consumerMember, says *profile
 		}
 		c.appendMember(t, m.id, says)
 		m = c.members[m.id]
+		c.touch(m, t.Now) // whatever comes of its request
 	}
 	c.refresh(t, changed)
 	return m, c.retarget(t)
@@ -90,6 +91,7 @@ func (c *consumers) spec(topics Topics) *assignor.Spec {
 					list = append(list, topic.ID)
 				}
 			}
+			slices.SortFunc(list, assignor.CompareTopics)
 			ids[key] = list
 		}
 		s.Members[m.id] = assignor.Member{InstanceID: m.instanceID, Topics: list, Assigned: c.targets[m.id]}

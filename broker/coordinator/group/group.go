@@ -202,18 +202,12 @@ func (g *group) current() State {
 	return g.state
 }
 
-// settle is called after an operation on a group of the consumer protocol: it lets the group be looked at when something is due,
-// or forgets it if nothing came of the operation.
+// settle is called after an operation on a group of the consumer protocol: it forgets the group if nothing came of the operation.
 func (g *group) settle() {
 	if c := g.consumer; c != nil && c.epoch == 0 && len(c.members) == 0 {
 		g.consumer = nil
 	}
-	if g.s.groups[g.id] != g {
-		return
-	}
-	if g.idle() && !g.stored {
+	if g.s.groups[g.id] == g && g.idle() && !g.stored {
 		g.s.drop(g)
-	} else if next := g.nextDeadline(); !next.IsZero() {
-		g.wake(next)
 	}
 }

@@ -51,9 +51,16 @@ type Spec struct {
 // Member is a member as an assignor sees it.
 type Member struct {
 	InstanceID string // of a static member
-	Topics     []TopicID
+	// Topics are what it subscribes to, in the order of CompareTopics.
+	Topics []TopicID
 	// Assigned is what the assignment before gave to it.
 	Assigned Partitions
+}
+
+// subscribes tells whether the member subscribes to a topic.
+func (m *Member) subscribes(topic TopicID) bool {
+	_, found := slices.BinarySearchFunc(m.Topics, topic, CompareTopics)
+	return found
 }
 
 // Assignor assigns partitions to members.

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 						m.Topics = append(m.Topics, topic(a.Key))
 					}
 				}
+				slices.SortFunc(m.Topics, CompareTopics)
 				s.Members[d.CmdArgs[0].Key] = m
 			case "leave":
 				delete(s.Members, d.CmdArgs[0].Key)
@@ -156,6 +157,7 @@ func TestRandomGroups(t *testing.T) {
 						m.Topics = append(m.Topics, name)
 					}
 				}
+				slices.SortFunc(m.Topics, CompareTopics)
 				s.Members[id] = m
 			}
 			for _, a := range All() {
@@ -189,6 +191,7 @@ func BenchmarkUniform(b *testing.B) {
 		topics = append(topics, id)
 		s.Topics[id] = 100
 	}
+	slices.SortFunc(topics, CompareTopics)
 	for i := range 500 {
 		s.Members[fmt.Sprint(i)] = Member{Topics: topics}
 	}

@@ -76,7 +76,7 @@ func (b *balance) keep() {
 	for _, m := range b.members {
 		member := b.s.Members[m.id]
 		for _, topic := range member.Assigned.Topics() {
-			if !slices.Contains(member.Topics, topic) {
+			if !member.subscribes(topic) {
 				continue
 			}
 			for _, p := range member.Assigned[topic] {
