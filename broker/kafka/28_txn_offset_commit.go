@@ -12,7 +12,7 @@ import (
 // TxnOffsetCommit (key 28), versions 0 to 6.
 //
 // 2: leader epochs (KIP-320). 3: flexible, member and generation (KIP-447). 4: TRANSACTION_ABORTABLE. 5: transactions v2: the
-// broker adds the group's offsets to the transaction (KIP-890). 6: topic ids.
+// broker adds the group's offsets to the transaction (KIP-890). 6: topic ids, GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH (KIP-1319).
 
 // txnOffsetCommit keeps the offsets of existing partitions until the transaction is ended.
 func (c *conn) txnOffsetCommit(ctx context.Context, r *request, q *kmsg.TxnOffsetCommitRequest) reply {
@@ -51,11 +51,11 @@ func (c *conn) txnOffsetCommit(ctx context.Context, r *request, q *kmsg.TxnOffse
 			Adds: q.Version >= 5, Offsets: offsets,
 		})
 		for i, slot := range slots {
-			if err == nil {
-				slot.ErrorCode = code(errs[i])
-			} else {
-				slot.ErrorCode = code(txnCommitError(err, q.Version))
+			why := err
+			if why == nil {
+				why = errs[i]
 			}
+			slot.ErrorCode = code(txnCommitError(why, q.Version))
 		}
 	})
 	return answer(resp)
@@ -71,6 +71,8 @@ func txnCommitError(err error, version int16) error {
 		return broker.ErrCoordinatorNotAvailable
 	case errors.Is(err, broker.ErrTransactionAbortable) && version < 4:
 		return broker.ErrInvalidTxnState
+	case (errors.Is(err, broker.ErrStaleMemberEpoch) || errors.Is(err, broker.ErrGroupNotFound)) && version < 6:
+		return broker.ErrIllegalGeneration
 	}
 	return err
 }
