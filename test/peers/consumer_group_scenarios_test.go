@@ -17,7 +17,10 @@ var consumerGroupScenarios = []scenario{
 	{"consumer group refusals", consumerGroupRefusals},
 	{"consumer group regex", consumerGroupRegex},
 	{"consumer group offsets", consumerGroupOffsets},
+	{"consumer group transactions", consumerGroupTransactions},
 	{"consumer group topics", consumerGroupTopics},
+	{"consumer group revocation", consumerGroupRevocation},
+	{"consumer group upgrade of two", consumerGroupUpgradeOfTwo},
 	{"consumer group upgrade", consumerGroupUpgrade},
 	{"consumer group configs", consumerGroupConfigs},
 }
@@ -194,6 +197,7 @@ func consumerGroupOfTwo(s *session) {
 		s.beat("first has revoked", owning(consumerBeat(group, "a", 2), id, keeps...), 1)
 		s.beat("second has its own", consumerBeat(group, "b", 3), 1)
 		s.describeConsumers("of two", 1, group)
+		s.beat("first joins anew", join("a"), 1)
 		s.beat("second leaves", consumerBeat(group, "b", -1), 1)
 		s.describeConsumers("second left", 1, group)
 		s.beat("first has all", owning(consumerBeat(group, "a", 3), id, keeps...), 1)
@@ -329,6 +333,100 @@ func consumerGroupOffsets(s *session) {
 	commit("of an empty group", "", -1, 9)
 	s.ask("OffsetDelete consumers", remove, 0)
 	s.ask("OffsetFetch consumers all", offsetFetchRequest(8, group, "", id), 8)
+}
+
+// consumerGroupTransactions is about offsets that members commit in transactions.
+func consumerGroupTransactions(s *session) {
+	group, topic := "consumers-txn", "consumers-txn-topic"
+	s.awaitCoordinator(group)
+	id := s.createVisible(topic, 2)
+	s.beat("join to commit in a transaction", consumerBeat(group, "a", 0, topic), 1)
+	versions(3, 6, func(v int16) {
+		p := s.begin(name(group, v))
+		if v < 5 {
+			add := kmsg.NewPtrAddOffsetsToTxnRequest()
+			add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = p.id, p.pid, p.epoch, group
+			s.quiet(add, 4)
+		}
+		for _, c := range []struct {
+			label, group, member string
+			epoch                int32
+		}{
+			{"member", group, "a", 2},
+			{"stale", group, "a", 1},
+			{"ahead", group, "a", 4},
+			{"stranger", group, "b", 2},
+			{"nobody", group, "", -1},
+			{"without an epoch", group, "a", -1},
+			{"of another group", name("consumers-txn-none", v), "a", 2},
+		} {
+			req := txnCommit(p, c.group, topic, id, 0, 7)
+			req.MemberID, req.Generation = c.member, c.epoch
+			s.ask("TxnOffsetCommit consumer "+c.label, req, v)
+		}
+		end := int16(4)
+		if v >= 5 {
+			end = 5
+		}
+		s.quiet(endRequest(p, true), end)
+		s.settle(p.id)
+	})
+	s.ask("OffsetFetch consumers after transactions", offsetFetchRequest(8, group, "", id), 8)
+}
+
+// consumerGroupRevocation is about a member that does not give up in time what it is told to.
+func consumerGroupRevocation(s *session) {
+	group, topic := "consumers-revocation", "consumers-revocation-topic"
+	s.awaitCoordinator(group)
+	id := s.createVisible(topic, 2)
+	slow := consumerBeat(group, "a", 0, topic)
+	slow.RebalanceTimeoutMillis = 500
+	s.beat("slow joins", slow, 1)
+	s.beat("quick joins", consumerBeat(group, "b", 0, topic), 1)
+	s.beat("slow is told", owning(consumerBeat(group, "a", 2), id, 0, 1), 1)
+	req := kmsg.NewPtrConsumerGroupDescribeRequest()
+	req.Groups = []string{group}
+	s.until("slow is removed", func() bool {
+		return len(s.quiet(req, 1).(*kmsg.ConsumerGroupDescribeResponse).Groups[0].Members) == 1
+	})
+	s.describeConsumers("slow is gone", 1, group)
+	s.beat("slow comes too late", owning(consumerBeat(group, "a", 2), id, 0), 1)
+	s.beat("quick has all", consumerBeat(group, "b", 3), 1)
+	s.beat("slow joins again", slow, 1)
+}
+
+// consumerGroupUpgradeOfTwo has two members of the classic protocol, one of them static, replaced one by one.
+func consumerGroupUpgradeOfTwo(s *session) {
+	group, topic := "consumers-upgrade-two", "t-consumers-upgrade-two"
+	s.awaitCoordinator(group)
+	s.createVisible(topic, 4)
+	static := joinRequest(group, "", "range")
+	static.InstanceID = kmsg.StringPtr("i")
+	member := s.joinAlone("JoinGroup static", static, 9).MemberID
+	assignment := kmsg.NewConsumerMemberAssignment()
+	at := kmsg.NewConsumerMemberAssignmentTopic()
+	at.Topic, at.Partitions = topic, []int32{0, 1, 2, 3}
+	assignment.Topics = append(assignment.Topics, at)
+	s.askGroup("SyncGroup static", syncRequest(group, member, 1, member, string(assignment.AppendTo(nil))), 5)
+	s.beat("comes to a static one", consumerBeat(group, "n", 0, topic), 1)
+	s.describeConsumers("static upgraded", 1, group)
+	replacing := consumerBeat(group, "r", 0, topic)
+	replacing.InstanceID = kmsg.StringPtr("i")
+	s.beat("replaces the static one", replacing, 1)
+	s.describeConsumers("static replaced", 1, group)
+	s.askGroup("Heartbeat static replaced", heartbeatRequest(group, member, 1), 4)
+	away := consumerBeat(group, "r", -2)
+	away.InstanceID = kmsg.StringPtr("i")
+	s.beat("static away for a while", away, 1)
+	s.beat("other leaves", consumerBeat(group, "n", -1), 1)
+	s.describeConsumers("only the one away", 1, group)
+	back := joinRequest(group, "", "range")
+	back.InstanceID = kmsg.StringPtr("i")
+	joined := s.askGroup("JoinGroup static downgrades", back, 9).(*kmsg.JoinGroupResponse)
+	s.log[len(s.log)-1].fields["MemberID"] = "<chosen>" // a UUID alone in Kafka, here with the instance id before it
+	back.MemberID = joined.MemberID
+	s.askGroup("DescribeGroups static downgraded", describeRequest(group), 6)
+	s.log[len(s.log)-1].fields["Groups["+group+"].Members[0].MemberID"] = "<chosen>"
 }
 
 func consumerGroupTopics(s *session) {

@@ -45,6 +45,10 @@ var Differences = []Difference{
 		"Kafka writes min.insync.replicas as a dynamic default of the cluster when it formats a directory with eligible leader replicas on; here it stays the default that it is.",
 	},
 	{
+		`^CreateTopics|^DescribeConfigs topic`, `Configs\[(schema\.validation|(confluent|redpanda)\.(key|value))\.|Configs\.len$`,
+		"A topic has the configs of validation beside Kafka's, under our names and under those of Confluent and Redpanda: see docs/validation.md. No other name may be there or lack.",
+	},
+	{
 		`^CreateTopics collision`, `Topics\[a_b`,
 		"Two names that differ in `.` and `_` only collide in metrics. Kafka refuses the second unless both are in one request; here it is refused there, too.",
 	},
@@ -71,6 +75,14 @@ var Differences = []Difference{
 	{
 		`^ConsumerGroupHeartbeat (ahead|static (unreleased|fenced|leaves fenced))`, `ErrorMessage$`,
 		"Kafka's message names member ids and epochs, ours says what the error means.",
+	},
+	{
+		`^JoinGroup static downgrades`, `^Generation$`,
+		"A static member that was away comes back with the classic protocol, to a group that is to be assigned anew: Kafka tells it generation 0, which its next request finds wrong. Here it is assigned first.",
+	},
+	{
+		`^DescribeGroups static downgraded`, `\.(State|Protocol|ProtocolMetadata|MemberAssignment)$`,
+		"As above: here the group is stable with what was assigned, in Kafka it begins a rebalance.",
 	},
 	{
 		`^ElectLeaders none`, `^(Replica)?Topics|\.len$`,

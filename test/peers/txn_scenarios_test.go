@@ -17,6 +17,7 @@ var txnScenarios = []scenario{
 	{"transactional ids", transactionalIDs},
 	{"transaction version 1", transactionV1},
 	{"transaction version 2", transactionV2},
+	{"transaction completing", transactionCompleting},
 	{"transaction verification", transactionVerification},
 	{"transaction fencing", transactionFencing},
 	{"transaction offsets", transactionOffsets},
@@ -358,6 +359,60 @@ func transactionV2(s *session) {
 			return req
 		}(), 5)
 		s.describes("initialized", topic)
+	}
+}
+
+// transactionCompleting is about what is asked while the markers of the last transaction are being written: there are many of them,
+// so that this takes a while.
+func transactionCompleting(s *session) {
+	const topic = "txn-completing"
+	s.create(topic, 300)
+	all := make([]int32, 300)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	ids := 0
+	// during asks a producer's question after it ended a transaction, again with another one until that was in time.
+	during := func(label string, end, v int16, question func(p txnProducer) kmsg.Request) {
+		s.until("answer while completing: "+label, func() bool {
+			ids++
+			p := s.begin(name(topic, int16(ids)))
+			s.quiet(addRequest(p, topic, all...), 3)
+			s.quiet(endRequest(p, true), end)
+			before, n := s.describeTxn(p.id).State, len(s.log)
+			s.ask(label+" while completing", question(p), v)
+			if after := s.describeTxn(p.id).State; before == "PrepareCommit" && after == "PrepareCommit" {
+				s.settle(p.id)
+				return true
+			}
+			s.log = s.log[:n]
+			s.settle(p.id)
+			return false
+		})
+	}
+	ends := func(label string, epochs int16, commit bool) {
+		during("EndTxn "+label, 5, 5, func(p txnProducer) kmsg.Request { return endRequest(p.at(p.epoch+epochs), commit) })
+	}
+	ends("again", 0, true)
+	ends("again the other way", 0, false)
+	ends("commit of the next", 1, true)
+	ends("abort of the next", 1, false)
+	ends("from the future", 3, false)
+	during("EndTxn other producer", 5, 5, func(p txnProducer) kmsg.Request { return endRequest(txnProducer{p.id, p.pid + 1000, p.epoch}, true) })
+	for _, epochs := range []int16{0, 3} {
+		during(fmt.Sprint("EndTxn version 1 ", epochs), 4, 4, func(p txnProducer) kmsg.Request { return endRequest(p.at(p.epoch+epochs), false) })
+		during(fmt.Sprint("AddPartitionsToTxn verify ", epochs), 4, 4, func(p txnProducer) kmsg.Request {
+			return batchedAdd(p.at(p.epoch+epochs), true, topic, 0)
+		})
+	}
+	for _, pid := range []int64{-1, 0, 1000} {
+		during(fmt.Sprint("InitProducerId ", pid), 5, 5, func(p txnProducer) kmsg.Request {
+			req := initRequest(p.id, 60_000)
+			if pid >= 0 {
+				req.ProducerID, req.ProducerEpoch = p.pid+pid, p.epoch+1
+			}
+			return req
+		})
 	}
 }
 
