@@ -8,7 +8,7 @@ KILLS     ?= 20
 TOOL       = $(GO) tool -modfile=tools/go.mod
 BUF        = $(GO) tool -modfile=tools/buf/go.mod buf
 # The tests that need more than Go stand behind these tags.
-ALLTAGS    = $(TAGS) system peers interop bench karapace
+ALLTAGS    = $(TAGS) system peers interop bench karapace kgosuite
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
 
@@ -58,6 +58,10 @@ interop: ## a client in each of five languages, and buf (installs them; needs ja
 .PHONY: karapace
 karapace: ## Karapace's tests of its registry against ours, from the checkout KARAPACE_DIR (needs python3)
 	MOLDAU_KARAPACE='$(KARAPACE_DIR)' $(GO) test -tags '$(TAGS) karapace' -timeout 20m -count=1 -v ./test/karapace/...
+
+.PHONY: kgosuite
+kgosuite: ## the integration tests of the client franz-go against ours (minutes)
+	$(GO) test -tags '$(TAGS) kgosuite' -timeout 20m -count=1 -v ./test/kgosuite
 
 .PHONY: bench
 bench: ## Go benchmarks of every package, short
