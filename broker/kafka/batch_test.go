@@ -13,6 +13,8 @@ type batchOptions struct {
 	timestamp int64 // ms since 1970
 	producer  int64
 	sequence  int32
+
+	transactional bool
 }
 
 // newBatch makes one record batch as a client would.
@@ -20,7 +22,7 @@ func newBatch(t testing.TB, change func(*batchOptions), values ...string) []byte
 	t.Helper()
 	o := batchOptions{timestamp: time.Now().UnixMilli(), producer: -1, sequence: -1}
 	change(&o)
-	options := record.Options{PartitionLeaderEpoch: -1, ProducerID: o.producer, ProducerEpoch: -1, BaseSequence: o.sequence}
+	options := record.Options{PartitionLeaderEpoch: -1, ProducerID: o.producer, ProducerEpoch: -1, BaseSequence: o.sequence, Transactional: o.transactional}
 	if o.producer >= 0 {
 		options.ProducerEpoch = 0
 	}

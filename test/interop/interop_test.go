@@ -79,6 +79,18 @@ func roundTrips(t *testing.T, clients []client, prefix string) {
 	}
 }
 
+// TestEveryVersionOfSarama tells sarama each version of Kafka from 0.11 on: it sends the requests of that version, and a broker that
+// lacks one of them ends the connection.
+func TestEveryVersionOfSarama(t *testing.T) {
+	bootstrap := peers.StartMoldau(t, peers.BuildMoldau(t)).Kafka()
+	createTopic(t, bootstrap, "versions")
+	command := append(golang(t), bootstrap, "versions", "versions")
+	out, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput()
+	if err != nil || bytes.Count(out, []byte("\n")) < 20 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 func createTopic(t *testing.T, bootstrap, topic string) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
