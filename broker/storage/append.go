@@ -233,8 +233,8 @@ func producerOf(batch record.Batch) producerAppend {
 // write writes the run into the active segment with one call, rolling first where need be, and enters it into indexes and producer
 // state. The caller holds mu.
 func (l *Log) write(b []byte, r run) error {
-	cfg := l.Config()
-	s, err := l.room(len(b), r, cfg)
+	cfg, now := l.cfg.Load(), l.env.nowMs()
+	s, err := l.room(len(b), r, cfg, now)
 	if err != nil {
 		return err
 	}
@@ -257,10 +257,15 @@ func (l *Log) write(b []byte, r run) error {
 	}
 	l.enter(s, b, pos, cfg.IndexIntervalBytes, r.version)
 	l.snapBytes += int64(len(b))
-	s.publish(r.last+1, pos+int64(len(b)), l.env.nowMs())
+	s.publish(r.last+1, pos+int64(len(b)), now)
 	l.end.Store(r.last + 1)
-	l.wantFlush(l.env.o.Durability == Strict || r.last+1-l.FlushedEnd() >= cfg.FlushMessages)
+	l.wantFlush(l.env.o.Durability == Strict || l.flushesBy(r.last+1, cfg))
 	return nil
+}
+
+// flushesBy tells whether flush.messages asks for a flush of a log that ends at end.
+func (l *Log) flushesBy(end int64, cfg *Config) bool {
+	return cfg.FlushMessages < math.MaxInt64 && end-l.FlushedEnd() >= cfg.FlushMessages
 }
 
 // enter notes batches that were written at pos in the indexes and in producer state.
@@ -296,7 +301,7 @@ func (l *Log) applyProducer(a producerAppend) {
 }
 
 // room returns the segment to append to, a new one if the active one is to be rolled.
-func (l *Log) room(n int, r run, cfg Config) (*segment, error) {
+func (l *Log) room(n int, r run, cfg *Config, nowMs int64) (*segment, error) {
 	if int64(n) > cfg.SegmentBytes {
 		return nil, fmt.Errorf("append %d bytes to %s with segments of %d: %w", n, l.tp, cfg.SegmentBytes, ErrTooLarge)
 	}
@@ -307,7 +312,7 @@ func (l *Log) room(n int, r run, cfg Config) (*segment, error) {
 	reason := rollReason(rollState{
 		base: s.base, size: s.size, firstMs: s.w.firstMs, createdMs: s.w.createdMs, jitterMs: s.w.jitterMs,
 		offsetFull: s.index.full(cfg.SegmentIndexBytes), timeFull: s.times.full(cfg.SegmentIndexBytes),
-		appendBytes: int64(n), appendLast: r.last, appendMaxMs: r.maxMs, nowMs: l.env.nowMs(),
+		appendBytes: int64(n), appendLast: r.last, appendMaxMs: r.maxMs, nowMs: nowMs,
 		segmentBytes: cfg.SegmentBytes, segmentMs: cfg.rollMs(),
 	})
 	if reason == "" {

@@ -39,6 +39,6 @@
 // # Where to start reading
 //
 // log.go and append.go, then read.go, flusher.go, snapshots.go and recover.go; docs/format/recovery.md has the order of
-// writes. Transactions are in transactions.go, aborted_index.go and verification.go. The decisions stand apart from the disk in pure code: roll.go, retention.go, epoch_cache.go, producer_state.go, each with a
+// writes. Transactions are in transactions.go, aborted_index.go and verification.go. The decisions stand apart from the disk in pure code: flush_queue.go, and roll.go, retention.go, epoch_cache.go, producer_state.go, each of these with a
 // script in testdata.
 package storage

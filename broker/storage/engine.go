@@ -82,7 +82,7 @@ func (e *Engine) hurry() {
 func (e *Engine) unlock() error {
 	var errs []error
 	for _, d := range e.dirs {
-		errs = append(errs, d.lock.Close())
+		errs = append(errs, d.release())
 	}
 	return errors.Join(errs...)
 }

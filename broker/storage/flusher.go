@@ -18,16 +18,16 @@ type flusher struct {
 	dir  *logDir
 	cost syncCost
 
-	mu    sync.Mutex
-	queue map[*Log]time.Time // when each is due
-	kick  chan struct{}      // has room for one: something changed
-	quit  chan struct{}      // closed by stop
-	done  chan struct{}      // closed by run
+	mu    sync.Mutex // memory only
+	queue flushQueue
+	kick  chan struct{} // has room for one: something changed
+	quit  chan struct{} // closed by stop
+	done  chan struct{} // closed by run
 }
 
 func newFlusher(d *logDir) *flusher {
 	return &flusher{
-		dir: d, cost: newSyncCost(), queue: make(map[*Log]time.Time),
+		dir: d, cost: newSyncCost(),
 		kick: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -39,9 +39,11 @@ func (f *flusher) enqueue(l *Log, wait time.Duration) {
 		due = time.Now().Add(wait)
 	}
 	f.mu.Lock()
-	f.queue[l] = due
+	first := f.queue.push(l, due)
 	f.mu.Unlock()
-	f.wake()
+	if first {
+		f.wake()
+	}
 }
 
 func (f *flusher) wake() {
@@ -54,9 +56,7 @@ func (f *flusher) wake() {
 // hurry makes everything due now: descriptors run short.
 func (f *flusher) hurry() {
 	f.mu.Lock()
-	for l := range f.queue {
-		f.queue[l] = time.Time{}
-	}
+	f.queue.hurry()
 	f.mu.Unlock()
 	f.wake()
 }
@@ -65,7 +65,7 @@ func (f *flusher) hurry() {
 func (f *flusher) waiting() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.queue)
+	return f.queue.len()
 }
 
 // stop flushes what is left and ends the goroutine.
@@ -112,16 +112,7 @@ func (f *flusher) run() {
 func (f *flusher) take(now time.Time) (due []*Log, next time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next = relaxedFlushEvery
-	for l, at := range f.queue {
-		if wait := at.Sub(now); !at.IsZero() && wait > 0 {
-			next = min(next, wait)
-			continue
-		}
-		due = append(due, l)
-		delete(f.queue, l)
-	}
-	return due, next
+	return f.queue.take(nil, now, relaxedFlushEvery)
 }
 
 // flushing is one log's part of a round.
@@ -178,7 +169,7 @@ func (f *flusher) sync(round []flushing, files int) error {
 	}
 	began := time.Now()
 	if f.cost.choose(n) == syncByFS {
-		err := f.dir.env.o.FS.SyncFS(f.dir.path)
+		err := f.dir.volume.Sync()
 		if !errors.Is(err, errors.ErrUnsupported) {
 			f.cost.measured(syncByFS, n, time.Since(began))
 			return err

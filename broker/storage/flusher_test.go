@@ -65,3 +65,60 @@ func TestFlushTimes(t *testing.T) {
 		})
 	}
 }
+
+// countedVolumes counts the volumes that are opened, and those that are open.
+type countedVolumes struct {
+	vfs.FS
+	opened, open int
+}
+
+// OpenVolume implements vfs.FS.
+func (c *countedVolumes) OpenVolume(name string) (vfs.Volume, error) {
+	v, err := c.FS.OpenVolume(name)
+	if err == nil {
+		c.opened++
+		c.open++
+	}
+	return &countedVolume{v, c}, err
+}
+
+type countedVolume struct {
+	vfs.Volume
+	c *countedVolumes
+}
+
+// Close implements vfs.Volume.
+func (v *countedVolume) Close() error {
+	v.c.open--
+	return v.Volume.Close()
+}
+
+// TestOneVolume: a directory keeps the volume that it opened before its first write. One that was opened for each flush would not be told
+// of writes that had failed in the background when another directory of the same file system was told first.
+func TestOneVolume(t *testing.T) {
+	fsys := &countedVolumes{FS: vfs.NewMem()}
+	e := openEngine(t, fsys, func(o *Options) { o.Dirs = []string{"/one", "/two"} })
+	var logs []*Log
+	for p := range 20 {
+		l, err := e.Create(TopicPartition{"t", int32(p)}, testID, DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, l)
+	}
+	for range 5 {
+		for _, l := range logs {
+			appendOne(t, l, batchSpec{ts: 1})
+		}
+		for _, l := range logs {
+			flush(t, l)
+		}
+	}
+	if fsys.opened != 2 || fsys.open != 2 {
+		t.Errorf("two directories opened %d volumes and keep %d", fsys.opened, fsys.open)
+	}
+	closeEngine(t, e)
+	if fsys.open != 0 {
+		t.Errorf("%d volumes are open after the engine was closed", fsys.open)
+	}
+}

@@ -97,7 +97,7 @@ feed:
 
 // syncLoaded makes what was found durable.
 func (d *logDir) syncLoaded() error {
-	err := d.env.o.FS.SyncFS(d.path)
+	err := d.volume.Sync()
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}

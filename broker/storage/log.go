@@ -45,6 +45,7 @@ type Log struct {
 	newborn       bool        // the log's directory itself is not durable yet
 	queued        bool        // the flusher has the log on its list
 	urgent        bool        // and will flush it at once
+	flushPlace    flushPlace  // where on that list; under the flusher's lock
 	snapAt        int64       // offset of the newest producer snapshot
 	snapshots     []int64     // offsets of all snapshots, rising
 	pending       []pendingSnapshot
@@ -154,7 +155,7 @@ func (l *Log) Err() error {
 // SetHighWatermark notes the partition's high watermark. Retention deletes nothing above it, and it is written to
 // replication-offset-checkpoint every few seconds.
 func (l *Log) SetHighWatermark(hw int64) {
-	if l.hw.Swap(hw) != hw {
+	if l.hw.Swap(hw) != hw && !l.dir.hwChanged.Load() { // all logs write to it: mostly it is set already
 		l.dir.hwChanged.Store(true)
 	}
 }

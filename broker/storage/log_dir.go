@@ -18,7 +18,8 @@ type logDir struct {
 	env     *environment
 	id      TopicID // directory.id of meta.properties (KIP-858)
 	lock    io.Closer
-	foreign bool // another program wrote it, or nobody yet: the first segment says where a log starts
+	volume  vfs.Volume // open before anything is written, so that no error of a write in the background escapes it
+	foreign bool       // another program wrote it, or nobody yet: the first segment says where a log starts
 	flusher *flusher
 	keeper  *keeper
 	sweeper *sweeper
@@ -54,9 +55,12 @@ func openDir(env *environment, path string) (_ *logDir, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, d.lock.Close())
+			err = errors.Join(err, d.release())
 		}
 	}()
+	if d.volume, err = env.o.FS.OpenVolume(path); err != nil {
+		return nil, err
+	}
 	if d.foreign, err = checkFormat(env.o.FS, path); err != nil {
 		return nil, err
 	}
@@ -65,6 +69,15 @@ func openDir(env *environment, path string) (_ *logDir, err error) {
 	}
 	d.flusher, d.keeper, d.sweeper = newFlusher(d), newKeeper(d), newSweeper(d)
 	return d, nil
+}
+
+// release gives the directory free for others. Nothing may be written any more.
+func (d *logDir) release() error {
+	var err error
+	if d.volume != nil {
+		err = d.volume.Close()
+	}
+	return errors.Join(err, d.lock.Close())
 }
 
 // makeDir makes a directory with its missing parents, durably.

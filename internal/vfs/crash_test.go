@@ -37,7 +37,7 @@ func newMemWith(t *testing.T, files map[string]string) *MemFS {
 	for name, text := range files {
 		must(t, create(t, m, name, text).Close())
 	}
-	must(t, m.SyncFS("/"))
+	must(t, syncVolume(m, "/"))
 	return m
 }
 
@@ -181,13 +181,13 @@ func TestFileHasOneName(t *testing.T) {
 	wantOutcomes(t, outcomes(m, describe), "/e/d")
 }
 
-func TestSyncFSMakesEverythingDurable(t *testing.T) {
+func TestSyncedVolumeSurvives(t *testing.T) {
 	m := NewMem()
 	must(t, m.MkdirAll("/a/b", 0o755))
 	create(t, m, "/a/b/f", strings.Repeat("x", 3000))
 	create(t, m, "/gone", "y")
 	must(t, m.Remove("/gone"))
-	must(t, m.SyncFS("/"))
+	must(t, syncVolume(m, "/"))
 	wantOutcomes(t, outcomes(m, func(c *MemFS) string { return content(t, c, "/a/b/f") + content(t, c, "/gone") }),
 		strings.Repeat("x", 3000)+"absent")
 }

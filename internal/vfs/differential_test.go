@@ -30,7 +30,7 @@ func TestMemFSBehavesLikeTheOS(t *testing.T) {
 		if got, want := tree(t, mem, "/", ""), tree(t, OS, dir, ""); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: MemFS holds %v, the system %v, after\n%s", seed, got, want, strings.Join(history, "\n"))
 		}
-		must(t, mem.SyncFS("/"))
+		must(t, syncVolume(mem, "/"))
 		if got, want := tree(t, mem.CrashClone(seed), "/", ""), tree(t, mem, "/", ""); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: %v was synced, %v survives", seed, want, got)
 		}

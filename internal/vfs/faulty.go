@@ -238,12 +238,28 @@ func (f *Faulty) SyncDir(name string) error {
 	return f.base.SyncDir(name)
 }
 
-// SyncFS implements FS.
-func (f *Faulty) SyncFS(name string) error {
-	if err := f.before(OpSyncFS, name).err; err != nil {
+// OpenVolume implements FS. It always succeeds where the base does: OpSyncFS is the volume's Sync.
+func (f *Faulty) OpenVolume(name string) (Volume, error) {
+	base, err := f.base.OpenVolume(name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyVolume{Volume: base, f: f, name: name}, nil
+}
+
+// faultyVolume is a Volume of a Faulty.
+type faultyVolume struct {
+	Volume
+	f    *Faulty
+	name string
+}
+
+// Sync implements Volume.
+func (v *faultyVolume) Sync() error {
+	if err := v.f.before(OpSyncFS, v.name).err; err != nil {
 		return err
 	}
-	return f.base.SyncFS(name)
+	return v.Volume.Sync()
 }
 
 // Lock implements FS.

@@ -62,7 +62,7 @@ func TestEveryOperationCanFail(t *testing.T) {
 		OpPreallocate: func(_ FS, h File) error { return h.Preallocate(0, 10) },
 		OpSync:        func(_ FS, h File) error { return h.Sync() },
 		OpSyncDir:     func(f FS, _ File) error { return f.SyncDir("/d") },
-		OpSyncFS:      func(f FS, _ File) error { return f.SyncFS("/d") },
+		OpSyncFS:      func(f FS, _ File) error { return syncVolume(f, "/d") },
 		OpRename:      func(f FS, _ File) error { return f.Rename("/d/a", "/d/b") },
 		OpRemove:      func(f FS, _ File) error { return errors.Join(f.RemoveAll("/d/a"), f.Remove("/d/a")) },
 		OpMkdir:       func(f FS, _ File) error { return f.MkdirAll("/d/x", 0o755) },

@@ -26,9 +26,8 @@ type FS interface {
 	Stat(name string) (fs.FileInfo, error)
 	// SyncDir makes creations, renames and removals inside the directory durable.
 	SyncDir(name string) error
-	// SyncFS makes everything written to the file system that holds name durable with one call (syncfs). The answer wraps
-	// errors.ErrUnsupported where the platform has no such call; use Sync on each file and SyncDir then.
-	SyncFS(name string) error
+	// OpenVolume opens the file system that holds the directory name, to make it durable as a whole.
+	OpenVolume(name string) (Volume, error)
 	// Lock takes the exclusive lock file name, creating it, and holds it until the returned closer is closed or the process
 	// ends. It does not wait: the error wraps ErrLocked while somebody else holds it.
 	Lock(name string) (io.Closer, error)
@@ -56,6 +55,16 @@ type File interface {
 	Sync() error
 	// Fd returns the descriptor for sendfile. ok is false where there is none, or where reads must pass through ReadAt.
 	Fd() (fd uintptr, ok bool)
+}
+
+// Volume is a whole file system. It is opened before the writes that it is to make durable: a write that fails in the background is
+// reported to each volume that was open at the time, but to a later one only if nobody else has been told.
+type Volume interface {
+	io.Closer
+	// Sync makes everything written to the file system durable with one call (syncfs), and reports what could not be written since the
+	// volume was opened or synced before. The answer wraps errors.ErrUnsupported where the platform has no such call; use File.Sync on
+	// each file and FS.SyncDir then.
+	Sync() error
 }
 
 // Usage is the room on a file system in bytes.

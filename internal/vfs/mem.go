@@ -16,8 +16,8 @@ import (
 // MemFS is a file system in memory that knows what a power cut would leave of it.
 //
 // The model is harsher than ext4, and as harsh as POSIX allows:
-//   - Bytes and sizes become durable by File.Sync and SyncFS only.
-//   - Names become durable by SyncDir of their directory, and SyncFS. Syncing a file does not save its name.
+//   - Bytes and sizes become durable by File.Sync and Volume.Sync only.
+//   - Names become durable by SyncDir of their directory, and Volume.Sync. Syncing a file does not save its name.
 //   - What is not durable may have reached the disk all the same, in any order: each sector of 512 bytes for itself, and each
 //     creation, removal and rename for itself. A rename is atomic: the file is found under the old name or the new.
 //   - A file that grew may be found at any length between, with zeros where a sector did not arrive.
@@ -252,13 +252,27 @@ func (m *MemFS) SyncDir(name string) error {
 	return nil
 }
 
-// SyncFS implements FS.
-func (m *MemFS) SyncFS(name string) error {
+// OpenVolume implements FS.
+func (m *MemFS) OpenVolume(name string) (Volume, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.find(name); err != nil {
-		return pathError("syncfs", name, err)
+		return nil, pathError("open", name, err)
 	}
+	return memVolume{m}, nil
+}
+
+// memVolume is the whole of a MemFS.
+type memVolume struct{ m *MemFS }
+
+// Close implements Volume.
+func (v memVolume) Close() error { return nil }
+
+// Sync implements Volume.
+func (v memVolume) Sync() error {
+	m := v.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, op := range m.pending {
 		op.apply(durableNames)
 	}

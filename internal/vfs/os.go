@@ -54,12 +54,23 @@ func (osFS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
 // SyncDir implements FS.
 func (osFS) SyncDir(name string) error {
-	return withDir(name, func(d *os.File) error { return d.Sync() })
+	d, err := os.Open(name) //nolint:gosec // a file system opens what it is told to
+	if err != nil {
+		return err
+	}
+	if err := d.Sync(); err != nil {
+		return errors.Join(fmt.Errorf("sync %s: %w", name, err), d.Close())
+	}
+	return d.Close()
 }
 
-// SyncFS implements FS.
-func (osFS) SyncFS(name string) error {
-	return withDir(name, syncfs)
+// OpenVolume implements FS.
+func (osFS) OpenVolume(name string) (Volume, error) {
+	d, err := os.Open(name) //nolint:gosec // a file system opens what it is told to
+	if err != nil {
+		return nil, err
+	}
+	return osVolume{d}, nil
 }
 
 // Lock implements FS.
@@ -84,17 +95,19 @@ func (osFS) Usage(name string) (Usage, error) {
 	return u, nil
 }
 
-// withDir opens a directory for one call on its descriptor.
-func withDir(name string, call func(*os.File) error) error {
-	d, err := os.Open(name) //nolint:gosec // a file system opens what it is told to
-	if err != nil {
-		return err
+// osVolume is a file system, by a directory in it.
+type osVolume struct{ dir *os.File }
+
+// Sync implements Volume.
+func (v osVolume) Sync() error {
+	if err := syncfs(v.dir); err != nil {
+		return &fs.PathError{Op: "syncfs", Path: v.dir.Name(), Err: err}
 	}
-	if err := call(d); err != nil {
-		return errors.Join(fmt.Errorf("sync %s: %w", name, err), d.Close())
-	}
-	return d.Close()
+	return nil
 }
+
+// Close implements Volume.
+func (v osVolume) Close() error { return v.dir.Close() }
 
 type osFile struct{ f *os.File }
 
