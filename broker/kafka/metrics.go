@@ -33,6 +33,7 @@ type apiMetrics struct {
 	versions []atomic.Uint64
 	stages   [stageCount]histogram
 	errors   [codeCount]atomic.Uint64
+	count    func(code int16) // countError, bound once: binding it for each request would allocate
 }
 
 func (m *apiMetrics) countError(code int16) {
@@ -93,6 +94,7 @@ func (m *metrics) api(a *api) *apiMetrics {
 		return am
 	}
 	am := &apiMetrics{versions: make([]atomic.Uint64, a.max+1)}
+	am.count = am.countError
 	m.apis[a.key].Store(am)
 	return am
 }
@@ -105,9 +107,9 @@ func (m *metrics) answered(p *pending) {
 	}
 	switch rep := p.reply.(type) {
 	case message:
-		countErrors(p.api.errors, rep.resp, am.countError)
+		countErrors(p.api.errors, rep.resp, am.count)
 	case counted:
-		rep.countErrors(am.countError)
+		rep.countErrors(am.count)
 	}
 }
 

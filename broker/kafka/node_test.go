@@ -50,7 +50,7 @@ func open(t testing.TB, change ...func(*broker.Config, *Config)) *door {
 	served := make(chan error, 1)
 	go func() { served <- d.srv.Serve(l, "PLAINTEXT", "PLAINTEXT") }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // under the race detector on a busy machine 20 s were too few
 		defer cancel()
 		if err := errors.Join(d.srv.Close(ctx), d.node.Close(ctx)); err != nil {
 			t.Error(err)

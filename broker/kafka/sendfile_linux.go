@@ -22,36 +22,49 @@ func newFileSender(nc net.Conn) fileSender {
 	if err != nil {
 		return nil
 	}
-	return tcpFileSender{raw}
+	s := &tcpFileSender{raw: raw}
+	s.piece = s.sendPiece
+	return s
 }
 
-// tcpFileSender uses sendfile(2) with an explicit offset, so that readers of the same file don't disturb each other.
-type tcpFileSender struct{ raw syscall.RawConn }
+// tcpFileSender uses sendfile(2) with an explicit offset, so that readers of the same file don't disturb each other. Its fields are the
+// file that is being sent: one at a time, because a connection has one goroutine that sends.
+type tcpFileSender struct {
+	raw   syscall.RawConn
+	piece func(sock uintptr) bool // sendPiece, bound once
 
-func (s tcpFileSender) sendFile(fd uintptr, off int64, n int, moved func()) error {
-	var sent int
-	var sendErr error
-	piece := func(sock uintptr) bool {
-		sent, sendErr = unix.Sendfile(int(sock), int(fd), &off, min(n, sendfilePiece))
-		return !errors.Is(sendErr, unix.EAGAIN)
-	}
-	for n > 0 {
-		err := s.raw.Write(piece)
+	fd   int
+	off  int64
+	left int
+	sent int // by the last call
+	err  error
+}
+
+func (s *tcpFileSender) sendFile(fd uintptr, off int64, n int, moved func()) error {
+	s.fd, s.off, s.left = int(fd), off, n
+	for s.left > 0 {
+		err := s.raw.Write(s.piece)
 		if err == nil {
-			err = sendErr
+			err = s.err
 		}
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EIO):
-			return fmt.Errorf("%w: sendfile of %d bytes at %d: %w", errRecords, n, off, err)
+			return fmt.Errorf("%w: sendfile of %d bytes at %d: %w", errRecords, s.left, s.off, err)
 		case err != nil:
 			return fmt.Errorf("sendfile: %w", err)
-		case sent <= 0:
-			return fmt.Errorf("%w: %d bytes at %d: %w", errRecords, n, off, errShortFile)
+		case s.sent <= 0:
+			return fmt.Errorf("%w: %d bytes at %d: %w", errRecords, s.left, s.off, errShortFile)
 		}
-		n -= sent
+		s.left -= s.sent
 		moved()
 	}
 	return nil
+}
+
+// sendPiece makes one call, and tells whether it went through rather than asking to wait for the peer. The kernel moves off.
+func (s *tcpFileSender) sendPiece(sock uintptr) bool {
+	s.sent, s.err = unix.Sendfile(int(sock), s.fd, &s.off, min(s.left, sendfilePiece))
+	return !errors.Is(s.err, unix.EAGAIN)
 }
