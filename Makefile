@@ -68,8 +68,8 @@ bench: ## Go benchmarks of every package, short
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
 
 .PHONY: bench-peers
-bench-peers: ## records/s and CPU per record beside Apache Kafka (needs java and mvn)
-	$(GO) test -tags 'bench' -timeout 60m -count=1 -v ./test/bench/...
+bench-peers: ## records/s and CPU per record beside Apache Kafka (needs java and mvn); BENCHFLAGS=-short for the ten first rows
+	$(GO) test -tags bench -timeout 60m -count=1 -v $(BENCHFLAGS) ./test/bench/...
 
 .PHONY: vet
 vet: ## go vet, the code behind every build tag included

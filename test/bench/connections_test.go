@@ -19,7 +19,7 @@ import (
 // 5,000 connections, and prints the processor time per request and the memory
 // per connection.
 func TestConnections(t *testing.T) {
-	rate, seconds, rounds := setting("BENCH_RATE", 3_000), setting("BENCH_SECONDS", 10), setting("BENCH_ROUNDS", 5)
+	rate, seconds, rounds := setting("BENCH_RATE", 3_000), setting("BENCH_SECONDS", defaultSeconds), setting("BENCH_ROUNDS", defaultRounds)
 	brokers := contestants(t)
 	counts := []int{64, 5_000}
 	samples, memory := map[string][]Sample{}, map[string]int{}
@@ -42,15 +42,28 @@ func TestConnections(t *testing.T) {
 			deleteTopic(t, b.addr, topic)
 		}
 	}
-	fmt.Printf("\n### %d requests/s of one record\n\n| broker | connections | requests/s | broker CPU, µs/request | × its 64 | KiB a connection |\n|---|---|---|---|---|---|\n", rate)
+	printConnections(t, rate, brokers, counts, samples, memory)
+}
+
+func printConnections(t *testing.T, rate int, brokers []broker, counts []int, samples map[string][]Sample, memory map[string]int) {
+	t.Helper()
+	cpu := func(b broker, n int) Spread {
+		return Summarize(samples[fmt.Sprintf("%s %d", b.name, n)], Sample.PerRecord)
+	}
+	table(t, fmt.Sprintf("%d requests/s of one record", rate), "broker", "connections", "requests/s", "broker CPU, µs/request", "× its 64", "× Kafka", "KiB a connection")
 	for _, b := range brokers {
-		base := Summarize(samples[fmt.Sprintf("%s %d", b.name, counts[0])], Sample.PerRecord).Median
 		for _, n := range counts {
-			key := fmt.Sprintf("%s %d", b.name, n)
-			c := Summarize(samples[key], Sample.PerRecord)
-			fmt.Printf("| %s | %d | %s | %s | %.2f | %d |\n", b.name, n, Summarize(samples[key], Sample.Rate), c, c.Median/base, memory[key]>>10)
+			key, c := fmt.Sprintf("%s %d", b.name, n), cpu(b, n)
+			line(t, b.name, fmt.Sprint(n), Summarize(samples[key], Sample.Rate).String(), c.String(), number(c.Median/cpu(b, counts[0]).Median),
+				number(c.Median/cpu(brokers[0], n).Median), fmt.Sprint(memory[key]>>10))
 		}
 	}
+	var outcomes []string
+	for _, b := range brokers[1:] {
+		outcomes = append(outcomes, atMost(b.name+" CPU × its 64", cpu(b, counts[1]).Median/cpu(b, counts[0]).Median, 1.6),
+			atMost(b.name+" KiB", float64(memory[fmt.Sprintf("%s %d", b.name, counts[1])]>>10), 32))
+	}
+	aim(t, "5,000 connections", outcomes...)
 }
 
 // connect opens connections and lets each ask once; it answers how many bytes

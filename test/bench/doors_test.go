@@ -22,19 +22,21 @@ import (
 // clients run in this process; the processor time is the server's, broker
 // included.
 func TestDoors(t *testing.T) {
-	rounds := setting("BENCH_ROUNDS", 5)
+	rounds := setting("BENCH_ROUNDS", defaultRounds)
 	bin := peers.BuildMoldau(t)
-	fmt.Printf("\n### doors, 100 B records\n\n| door | durability | records/s | server CPU, µs/record | records a core-second |\n|---|---|---|---|---|\n")
+	table(t, "doors, 100 B records", "door", "durability", "records/s", "server CPU, µs/record", "records a core-second")
+	var outcomes []string
 	for _, durability := range []string{"relaxed", "strict"} {
 		m := peers.StartMoldau(t, bin, "--set", "durability="+durability)
 		b := broker{durability, m.Kafka(), m.Pid}
 		createTopic(t, b.addr, "doors")
 		for _, door := range []struct {
 			name string
+			aim  float64 // records a core-second
 			run  func() int
 		}{
-			{"REST, a record a request", func() int { return postRecords(t, m.Addresses["http"], setting("BENCH_REQUESTS", 100_000)) }},
-			{"gRPC stream", func() int { return streamRecords(t, m.Addresses["grpc"], setting("BENCH_RECORDS", 2_000_000)) }},
+			{"REST, a record a request", 20_000, func() int { return postRecords(t, m.Addresses["http"], setting("BENCH_REQUESTS", 50_000)) }},
+			{"gRPC stream", 300_000, func() int { return streamRecords(t, m.Addresses["grpc"], setting("BENCH_RECORDS", defaultRecords)) }},
 		} {
 			var samples []Sample
 			for round := range rounds + 1 {
@@ -43,9 +45,11 @@ func TestDoors(t *testing.T) {
 				}
 			}
 			cpu := Summarize(samples, Sample.PerRecord)
-			fmt.Printf("| %s | %s | %s | %s | %.0f |\n", door.name, durability, Summarize(samples, Sample.Rate), cpu, 1e6/cpu.Median)
+			line(t, door.name, durability, Summarize(samples, Sample.Rate).String(), cpu.String(), number(1e6/cpu.Median))
+			outcomes = append(outcomes, atLeast(door.name+", "+durability, 1e6/cpu.Median, door.aim))
 		}
 	}
+	aim(t, "records a core-second", outcomes...)
 }
 
 func postRecords(t *testing.T, addr string, requests int) int {

@@ -19,24 +19,31 @@ import (
 // announce 100 MiB, and some that ask for arrays of a million elements again
 // and again.
 func TestHostile(t *testing.T) {
-	seconds := setting("BENCH_SECONDS", 10)
+	if testing.Short() {
+		t.Skip("-short runs the rows that matter most")
+	}
+	seconds := setting("BENCH_SECONDS", defaultSeconds)
 	bin := peers.BuildMoldau(t)
-	fmt.Printf("\n### a good client among hostile peers, 1,000 records/s, ms\n\n| durability | peers | p50 | p99 | most | anonymous RSS, MiB |\n|---|---|---|---|---|---|\n")
+	table(t, "a good client among hostile peers, 1,000 records/s, ms", "durability", "peers", "p50", "p99", "most", "anonymous RSS, MiB")
+	var outcomes []string
 	for _, durability := range []string{"relaxed", "strict"} {
 		m := peers.StartMoldau(t, bin, "--set", "durability="+durability)
 		b := broker{durability, m.Kafka(), m.Pid}
 		report := func(peers string) {
 			l := endToEnd(t, bin, b, "good", 1_000, 1_000*seconds)
-			fmt.Printf("| %s | %s | %.2f | %.2f | %.2f | %d |\n", durability, peers, l.EndToEnd.P50, l.EndToEnd.P99, l.EndToEnd.Max, resident(t, m.Pid)>>20)
-			if rss := resident(t, m.Pid) >> 20; rss > 512 {
+			rss := resident(t, m.Pid) >> 20
+			line(t, durability, peers, number(l.EndToEnd.P50), number(l.EndToEnd.P99), number(l.EndToEnd.Max), fmt.Sprint(rss))
+			if rss > 512 {
 				t.Errorf("the broker holds %d MiB", rss)
 			}
+			outcomes = append(outcomes, atMost(durability+", peers "+peers, l.EndToEnd.P99, 20))
 		}
 		report("none")
 		stop := attack(t, b.addr)
 		report("hostile")
 		stop()
 	}
+	aim(t, "p99 in ms", outcomes...)
 }
 
 // attack opens the hostile connections and keeps them busy until stop.

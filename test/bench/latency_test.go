@@ -27,10 +27,14 @@ type latency struct {
 // TestLatency writes at fixed rates and prints the time from produce to
 // consume: open loop, 100 B, one partition, the same client for each broker.
 func TestLatency(t *testing.T) {
-	rounds, seconds := setting("BENCH_ROUNDS", 5), setting("BENCH_SECONDS", 10)
+	rounds, seconds := setting("BENCH_ROUNDS", defaultRounds), setting("BENCH_SECONDS", defaultSeconds)
 	brokers := contestants(t)
 	bin := peers.BuildMoldau(t)
-	for _, rate := range []int{1_000, 10_000} {
+	rates := []int{1_000, 10_000}
+	if testing.Short() {
+		rates = rates[:1]
+	}
+	for _, rate := range rates {
 		runs := map[string][]latency{}
 		for round := range rounds + 1 { // the first round warms up and is not counted
 			for _, b := range brokers {
@@ -40,7 +44,7 @@ func TestLatency(t *testing.T) {
 				}
 			}
 		}
-		printLatency(rate, brokers, runs)
+		printLatency(t, rate, brokers, runs)
 	}
 }
 
@@ -62,17 +66,23 @@ func endToEnd(t *testing.T, bin string, b broker, topic string, rate, records in
 	return l
 }
 
-func printLatency(rate int, brokers []broker, runs map[string][]latency) {
-	spread := func(name string, figure func(latency) float64) Spread {
+func printLatency(t *testing.T, rate int, brokers []broker, runs map[string][]latency) {
+	t.Helper()
+	spread := func(b broker, figure func(latency) float64) Spread {
 		var v []float64
-		for _, l := range runs[name] {
+		for _, l := range runs[b.name] {
 			v = append(v, figure(l))
 		}
 		return SpreadOf(v)
 	}
-	fmt.Printf("\n### produce to consume, %d records/s, ms\n\n| broker | p50 | p99 | most |\n|---|---|---|---|\n", rate)
+	p50 := func(l latency) float64 { return l.EndToEnd.P50 }
+	p99 := func(l latency) float64 { return l.EndToEnd.P99 }
+	kafka, relaxed, strict := brokers[0], brokers[1], brokers[2]
+	table(t, fmt.Sprintf("produce to consume, %d records/s, ms", rate), "broker", "p50", "× Kafka", "p99", "× Kafka", "most")
 	for _, b := range brokers {
-		fmt.Printf("| %s | %s | %s | %s |\n", b.name, spread(b.name, func(l latency) float64 { return l.EndToEnd.P50 }),
-			spread(b.name, func(l latency) float64 { return l.EndToEnd.P99 }), spread(b.name, func(l latency) float64 { return l.EndToEnd.Max }))
+		line(t, b.name, spread(b, p50).String(), number(spread(b, p50).Median/spread(kafka, p50).Median), spread(b, p99).String(),
+			number(spread(b, p99).Median/spread(kafka, p99).Median), spread(b, func(l latency) float64 { return l.EndToEnd.Max }).String())
 	}
+	aim(t, "ms", atMost("relaxed p50", spread(relaxed, p50).Median, 0.5), atMost("relaxed p99", spread(relaxed, p99).Median, 2),
+		atMost("relaxed p99 × Kafka", spread(relaxed, p99).Median/spread(kafka, p99).Median, 0.5), atMost("strict p50", spread(strict, p50).Median, 0.8))
 }

@@ -32,26 +32,32 @@ var registrySchemas = []struct{ kind, text string }{
 // new schemas, each under a subject of its own, with strict durability. The clients run in this process; the processor
 // time is the server's. Then it starts a second registry in front of the same broker and prints how long that loads.
 func TestRegistry(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short runs the rows that matter most")
+	}
 	bin := peers.BuildMoldau(t)
 	m := peers.StartMoldau(t, bin, "--set", "durability=strict")
 	b := broker{"moldau", m.Kafka(), m.Pid}
 	r := &registryLoad{t: t, bin: bin, url: "http://" + m.Addresses["registry"]}
 	r.post(0, 0) // makes the topic
-	fmt.Printf("\n### registry, 64 connections\n\n| request | requests/s | server CPU, µs/request | requests a core-second | p99, ms |\n|---|---|---|---|---|\n")
-	reads, writes := setting("BENCH_REQUESTS", 100_000), setting("BENCH_SCHEMAS", 4_000)
-	r.row(b, "GET /schemas/ids/{id}", func() int { return r.load(reads, func(int) { r.get("/schemas/ids/1") }) })
+	table(t, "registry, 64 connections", "request", "requests/s", "server CPU, µs/request", "requests a core-second", "p99, ms")
+	reads, writes := setting("BENCH_REQUESTS", 50_000), setting("BENCH_SCHEMAS", 4_000)
+	get := r.row(b, "GET /schemas/ids/{id}", func() int { return r.load(reads, func(int) { r.get("/schemas/ids/1") }) })
+	outcomes := []string{atLeast("GET by id a core-second", get.perCore, 30_000), atMost("its p99 in ms", get.p99, 5)}
 	r.row(b, "GET /subjects/{subject}/versions/latest", func() int {
 		return r.load(reads, func(int) { r.get("/subjects/AVRO-0/versions/latest") })
 	})
 	r.row(b, "POST the same", func() int { return r.load(reads, func(int) { r.post(0, 0) }) })
 	next := 1
 	for kind, s := range registrySchemas {
-		r.row(b, "POST new, "+s.kind, func() int {
+		made := r.row(b, "POST new, "+s.kind, func() int {
 			first := next
 			next += writes
 			return r.load(writes, func(i int) { r.post(kind, first+i) })
 		})
+		outcomes = append(outcomes, atLeast("new "+s.kind+" schemas/s", made.rate, 1_000))
 	}
+	aim(t, "registry", outcomes...)
 	r.reload(b)
 }
 
@@ -68,12 +74,15 @@ type registryLoad struct {
 
 const registryConnections = 64
 
+// registryFigures are the medians of a workload, and its p99 in ms.
+type registryFigures struct{ rate, perCore, p99 float64 }
+
 // row runs a workload several times and prints it. The first run only warms up.
-func (r *registryLoad) row(b broker, name string, run func() int) {
+func (r *registryLoad) row(b broker, name string, run func() int) registryFigures {
 	r.client.Transport = &http.Transport{MaxIdleConnsPerHost: registryConnections}
 	defer r.client.CloseIdleConnections()
 	var samples []Sample
-	for round := range setting("BENCH_ROUNDS", 5) + 1 {
+	for round := range setting("BENCH_ROUNDS", defaultRounds) + 1 {
 		s := sampled(r.t, b, run)
 		if round > 0 {
 			samples = append(samples, s)
@@ -82,10 +91,11 @@ func (r *registryLoad) row(b broker, name string, run func() int) {
 		}
 	}
 	slices.Sort(r.took)
-	p99 := r.took[len(r.took)*99/100]
+	p99 := r.took[len(r.took)*99/100].Seconds() * 1000
 	r.took = nil
-	cpu := Summarize(samples, Sample.PerRecord)
-	fmt.Printf("| %s | %s | %s | %.0f | %.2f |\n", name, Summarize(samples, Sample.Rate), cpu, 1e6/cpu.Median, p99.Seconds()*1000)
+	rate, cpu := Summarize(samples, Sample.Rate), Summarize(samples, Sample.PerRecord)
+	line(r.t, name, rate.String(), cpu.String(), number(1e6/cpu.Median), number(p99))
+	return registryFigures{rate.Median, 1e6 / cpu.Median, p99}
 }
 
 // load makes n requests over the connections and returns how many it made.
@@ -158,7 +168,7 @@ func (r *registryLoad) reload(b broker) {
 			other.url = "http://" + doors["registry"]
 		}
 		if other.url != "" && bytes.Equal(other.get("/subjects"), want) {
-			fmt.Printf("\nA second registry lists all %d subjects %.2f s after its start.\n",
+			printf(r.t, "\nA second registry lists all %d subjects %.2f s after its start.\n",
 				bytes.Count(want, []byte(","))+1, time.Since(start).Seconds())
 			return
 		}

@@ -36,7 +36,7 @@ func replayFrames(t *testing.T, addr, topic string, records int) int {
 func replayAll(t *testing.T, addr string, records int, request func(conn, turn int) []byte) int {
 	t.Helper()
 	const inFlight = 5
-	turns := records / replayConns / replayRecords
+	turns := replayed(records) / replayConns / replayRecords
 	var wg sync.WaitGroup
 	for conn := range replayConns {
 		wg.Go(func() {
@@ -46,7 +46,29 @@ func replayAll(t *testing.T, addr string, records int, request func(conn, turn i
 		})
 	}
 	wg.Wait()
-	return replayConns * replayRecords * turns
+	return replayed(records)
+}
+
+// replayed is how many of so many records whole requests can hold, as many on
+// each connection.
+func replayed(records int) int {
+	const turn = replayConns * replayRecords
+	return records / turn * turn
+}
+
+// produceRequest is one frame with the same batch for n partitions.
+func produceRequest(topic string, first, n int, batch []byte) []byte {
+	req := kmsg.NewPtrProduceRequest()
+	req.Version, req.Acks, req.TimeoutMillis = 9, -1, 30_000
+	rt := kmsg.NewProduceRequestTopic()
+	rt.Topic = topic
+	for i := range n {
+		rp := kmsg.NewProduceRequestTopicPartition()
+		rp.Partition, rp.Records = int32(first+i), batch
+		rt.Partitions = append(rt.Partitions, rp)
+	}
+	req.Topics = append(req.Topics, rt)
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("replay")).AppendRequest(nil, req, 1)
 }
 
 func recordBatch(n int) []byte {

@@ -4,7 +4,6 @@ package bench
 
 import (
 	"bufio"
-	"fmt"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -18,16 +17,23 @@ import (
 // that says it is ready, and what memory it then holds.
 func TestStart(t *testing.T) {
 	bin := peers.BuildMoldau(t)
-	fmt.Printf("\n### start and idle\n\n| roles | ms to ready | anonymous RSS, MiB |\n|---|---|---|\n")
-	for _, roles := range []string{"broker,registry,gateway", "broker"} {
+	table(t, "start and idle", "roles", "ms to ready", "anonymous RSS, MiB")
+	var outcomes []string
+	for _, of := range []struct {
+		roles   string
+		ms, mib float64 // the aims
+	}{{"broker,registry,gateway", 120, 48}, {"broker", 60, 24}} {
 		var took, memory []float64
-		for range setting("BENCH_ROUNDS", 5) + 1 {
-			ms, mib := startOnce(t, bin, roles)
+		for range setting("BENCH_ROUNDS", defaultRounds) + 1 {
+			ms, mib := startOnce(t, bin, of.roles)
 			took, memory = append(took, ms), append(memory, mib)
 		}
 		// The first one reads the binary from the disk.
-		fmt.Printf("| %s | %s | %s |\n", roles, SpreadOf(took[1:]), SpreadOf(memory[1:]))
+		ms, mib := SpreadOf(took[1:]), SpreadOf(memory[1:])
+		line(t, of.roles, ms.String(), mib.String())
+		outcomes = append(outcomes, atMost(of.roles+" ms", ms.Median, of.ms), atMost(of.roles+" MiB", mib.Median, of.mib))
 	}
+	aim(t, "start and idle", outcomes...)
 }
 
 func startOnce(t *testing.T, bin, roles string) (ms, mib float64) {
