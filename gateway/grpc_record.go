@@ -18,6 +18,7 @@ import (
 // fromProto fills b with records and returns about how much memory they take. Keys and values alias the messages.
 func (b *Batch) fromProto(records []*datav1.Record) (size int64, err error) {
 	b.Records = make([]kgo.Record, 0, len(records))
+	refs := schemaRefs{}
 	for i, rec := range records {
 		r, field, err := recordOf(rec)
 		if err != nil {
@@ -28,14 +29,30 @@ func (b *Batch) fromProto(records []*datav1.Record) (size int64, err error) {
 			size += int64(len(h.Key) + len(h.Value))
 		}
 		b.Records = append(b.Records, r)
-		if s := rec.GetKey().GetSchema(); s != nil {
-			b.EncodeKey(i, schemaOf(s.GetSchema()))
-		}
-		if s := rec.GetValue().GetSchema(); s != nil {
-			b.EncodeValue(i, schemaOf(s.GetSchema()))
+		if field, err := b.schemas(refs, i, rec); err != nil {
+			return 0, &InvalidError{Field: fmt.Sprintf("records[%d].%s.schema", i, field), Record: i, Message: err.Error()}
 		}
 	}
 	return size, nil
+}
+
+// schemas notes the schemas by which record i is encoded. On an error it tells the field.
+func (b *Batch) schemas(refs schemaRefs, i int, rec *datav1.Record) (field string, err error) {
+	if s := rec.GetKey().GetSchema(); s != nil {
+		ref, err := refs.of(s.GetSchema())
+		if err != nil {
+			return "key", err
+		}
+		b.EncodeKey(i, ref)
+	}
+	if s := rec.GetValue().GetSchema(); s != nil {
+		ref, err := refs.of(s.GetSchema())
+		if err != nil {
+			return "value", err
+		}
+		b.EncodeValue(i, ref)
+	}
+	return "", nil
 }
 
 // recordOf returns a record as the client library takes it, or the field that is wrong with it.

@@ -1,27 +1,70 @@
 package gateway
 
 import (
+	"errors"
+	"fmt"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	datav1 "moldau/gen/moldau/data/v1"
 	"moldau/registry/serde"
 )
 
-// schemaOf returns the schema that a message names.
-func schemaOf(s *datav1.Schema) *serde.Ref {
-	ref := &serde.Ref{Message: s.GetMessage(), InHeader: s.GetFraming() == datav1.SchemaFraming_SCHEMA_FRAMING_HEADER}
+// maxSchemas bounds the schemas that one call may name: each may have to be asked for, and compiled.
+const maxSchemas = 50
+
+// schemaRefs are the schemas that the messages of a call name, each once.
+type schemaRefs map[schemaName]*serde.Ref
+
+// schemaName tells schemas of a call apart.
+type schemaName struct {
+	id, version      int32
+	subject, message string
+	text             string // the whole of SchemaText, in its wire form
+	framing          datav1.SchemaFraming
+}
+
+// of returns the schema that a message names.
+func (refs schemaRefs) of(s *datav1.Schema) (*serde.Ref, error) {
+	name := schemaName{message: s.GetMessage(), framing: s.GetFraming()}
 	switch by := s.GetReference().(type) {
 	case *datav1.Schema_Id:
-		ref.ID = int(by.Id)
-		if ref.ID == 0 {
-			ref.ID = -1 // ids count from 1; 0 would stand for none
+		if name.id = by.Id; name.id == 0 {
+			name.id = -1 // ids count from 1; 0 would stand for none
 		}
 	case *datav1.Schema_Version:
-		ref.Subject, ref.Version = by.Version.GetSubject(), int(by.Version.GetVersion())
+		name.subject, name.version = by.Version.GetSubject(), by.Version.GetVersion()
 	case *datav1.Schema_Text:
-		ref.Text, ref.Type, ref.Subject = by.Text.GetText(), by.Text.GetFormat(), by.Text.GetSubject()
-		ref.Register, ref.Strategy = by.Text.GetRegister(), strategies[by.Text.GetStrategy()]
-		for _, r := range by.Text.GetReferences() {
+		if by.Text.GetText() == "" {
+			return nil, errors.New("the schema has no text")
+		}
+		wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(by.Text)
+		if err != nil {
+			return nil, err
+		}
+		name.text = string(wire)
+	}
+	if ref, ok := refs[name]; ok {
+		return ref, nil
+	}
+	if len(refs) == maxSchemas {
+		return nil, fmt.Errorf("a call may name %d schemas, and this is one more", maxSchemas)
+	}
+	ref := schemaOf(s, &name)
+	refs[name] = ref
+	return ref, nil
+}
+
+func schemaOf(s *datav1.Schema, name *schemaName) *serde.Ref {
+	ref := &serde.Ref{
+		ID: int(name.id), Subject: name.subject, Version: int(name.version), Message: name.message,
+		InHeader: name.framing == datav1.SchemaFraming_SCHEMA_FRAMING_HEADER,
+	}
+	if text := s.GetText(); text != nil {
+		ref.Text, ref.Type, ref.Subject = text.GetText(), text.GetFormat(), text.GetSubject()
+		ref.Register, ref.Strategy = text.GetRegister(), strategies[text.GetStrategy()]
+		for _, r := range text.GetReferences() {
 			ref.References = append(ref.References, serde.Reference{Name: r.GetName(), Subject: r.GetSubject(), Version: int(r.GetVersion())})
 		}
 	}

@@ -42,13 +42,15 @@ type found struct {
 	err     error
 }
 
-// encode replaces JSON by payloads. A record that can't be encoded is refused, the others are sent.
-func (g *Gateway) encode(ctx context.Context, topic string, b *Batch) {
+// encode replaces JSON by payloads, whose memory it takes of the budget as they come. A record that can't be encoded is
+// refused, the others are sent. It fails as a whole when the memory is used up.
+func (g *Gateway) encode(ctx context.Context, topic string, b *Batch) error {
 	type use struct {
 		ref   *serde.Ref
 		isKey bool
 	}
 	known := map[use]found{}
+	var down error // a registry that can't be reached is not asked again: each question may last until a timeout
 	for _, x := range b.encodings {
 		r := &b.Records[x.record]
 		if x.isKey && r.Key == nil || !x.isKey && r.Value == nil {
@@ -56,19 +58,28 @@ func (g *Gateway) encode(ctx context.Context, topic string, b *Batch) {
 		}
 		f, ok := known[use{x.ref, x.isKey}]
 		if !ok {
-			f = g.encoder(ctx, topic, x)
+			if f.err = down; down == nil {
+				f = g.encoder(ctx, topic, x)
+			}
+			if errors.Is(f.err, serde.ErrUnavailable) {
+				down = f.err
+			}
 			known[use{x.ref, x.isKey}] = f
 		}
 		err := f.err
 		if err == nil {
 			var n int
 			n, err = x.apply(f.encoder, r, g.cfg.MaxRequestBytes-int(b.encoded))
+			if err := g.budget.acquire(int64(n)); err != nil {
+				return err
+			}
 			b.encoded += int64(n)
 		}
 		if err != nil {
 			b.refused = append(b.refused, refusal{x.record, x.locate(err)})
 		}
 	}
+	return nil
 }
 
 func (g *Gateway) encoder(ctx context.Context, topic string, x encoding) found {
@@ -119,40 +130,6 @@ func (x encoding) locate(err error) error {
 		return err
 	}
 	return &bad
-}
-
-// maxDecoded bounds what one answer holds of decoded keys and values; what comes beyond is not decoded.
-const maxDecoded = 64 << 20
-
-// Decoding is the decoding of the records of one answer. It is for one goroutine.
-type Decoding struct {
-	g    *Gateway
-	left int
-}
-
-// Decode begins the decoding of the records of one answer.
-func (g *Gateway) Decode() *Decoding { return &Decoding{g, maxDecoded} }
-
-// Key turns the key of a record into JSON by the schema that it, or a header of the record, names.
-func (d *Decoding) Key(ctx context.Context, r *kgo.Record) (serde.Decoded, error) {
-	return d.decode(ctx, r, r.Key, serde.KeyHeader)
-}
-
-// Value turns the value of a record into JSON by the schema that it, or a header of the record, names.
-func (d *Decoding) Value(ctx context.Context, r *kgo.Record) (serde.Decoded, error) {
-	return d.decode(ctx, r, r.Value, serde.ValueHeader)
-}
-
-func (d *Decoding) decode(ctx context.Context, r *kgo.Record, payload []byte, name string) (serde.Decoded, error) {
-	switch {
-	case d.g.serde == nil:
-		return serde.Decoded{}, ErrNoRegistry
-	case d.left <= 0:
-		return serde.Decoded{}, fmt.Errorf("the answer holds %d bytes of decoded records already, read fewer at a time", maxDecoded)
-	}
-	out, err := d.g.serde.Decode(ctx, "", payload, serde.Header(r.Headers, name))
-	d.left -= len(out.JSON)
-	return out, err
 }
 
 // newSerde makes what encodes and decodes by schemas, nil if there is no registry.

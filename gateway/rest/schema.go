@@ -30,7 +30,7 @@ type schemaBody struct {
 	Subject    string            `json:"subject"`
 	Version    json.RawMessage   `json:"version"`
 	Type       string            `json:"type"`
-	Schema     string            `json:"schema"`
+	Schema     *string           `json:"schema"`
 	References []serde.Reference `json:"references"`
 	Strategy   string            `json:"strategy"`
 	Register   bool              `json:"register"`
@@ -114,8 +114,13 @@ func parseSchema(text []byte) (*serde.Ref, error) {
 		return nil, fmt.Errorf("not the name of a schema: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	ref := &serde.Ref{
-		Subject: b.Subject, Type: b.Type, Text: b.Schema, References: b.References, Register: b.Register,
+		Subject: b.Subject, Type: b.Type, References: b.References, Register: b.Register,
 		Message: b.Message, InHeader: b.Header,
+	}
+	if b.Schema != nil {
+		if ref.Text = *b.Schema; ref.Text == "" {
+			return nil, errors.New("schema: it has no text")
+		}
 	}
 	if b.ID != nil {
 		if ref.ID = *b.ID; ref.ID < 1 {

@@ -131,6 +131,7 @@ func TestSchemasRefuse(t *testing.T) {
 		`{"records":[{"value":1}],"value_schema":{"id":0}}`:                         "value_schema",
 		`{"records":[{"value":1}],"value_schema":7}`:                                "value_schema",
 		`{"records":[{"value":1}],"key_schema":{"version":0}}`:                      "key_schema",
+		`{"records":[{"value":1}],"key_schema":{"schema":""}}`:                      "key_schema",
 		`{"records":[{"value":1}],"value_schema":{"strategy":"x"}}`:                 "value_schema",
 		`{"value_schema":{"id":1},"records":[{"value_base64":"AA=="}]}`:             "records[0].value_base64",
 		`{"key_schema":{"id":1},"records":[{"key_base64":"AA=="}]}`:                 "records[0].key_base64",

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 )
@@ -9,8 +10,14 @@ import (
 // registryTransport carries requests to the registry in this process without a socket, for the gateway beside it.
 type registryTransport struct{ registry http.Handler }
 
-// RoundTrip implements http.RoundTripper. The registry answers in the caller's goroutine.
-func (t registryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip implements http.RoundTripper. The registry answers in the caller's goroutine; if it panics, that is an error
+// of this request, as it would be over a socket.
+func (t registryTransport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			resp, err = nil, fmt.Errorf("the registry panicked: %v", panicked)
+		}
+	}()
 	q := r.Clone(r.Context())
 	q.RequestURI = r.URL.RequestURI()
 	if q.Body == nil {
@@ -23,7 +30,7 @@ func (t registryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return &http.Response{
-		Status: http.StatusText(answer.status), StatusCode: answer.status, Header: answer.header,
+		Status: fmt.Sprintf("%d %s", answer.status, http.StatusText(answer.status)), StatusCode: answer.status, Header: answer.header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(&answer.body), ContentLength: int64(answer.body.Len()), Request: r,
 	}, nil

@@ -17,6 +17,9 @@ func TestRegistryTransport(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+		if r.URL.Path == "/panic" {
+			panic("a fault")
+		}
 		if r.URL.Path == "/slow" {
 			<-r.Context().Done()
 			return
@@ -43,6 +46,13 @@ func TestRegistryTransport(t *testing.T) {
 	_ = resp.Body.Close()
 	if err != nil || resp.StatusCode != http.StatusTeapot || string(body) != "text" || resp.Header.Get("X-Path") != "/a%2Fb?c=d" {
 		t.Errorf("%v %q, %v", resp, body, err)
+	}
+	if resp.Status != "418 I'm a teapot" {
+		t.Errorf("status %q", resp.Status)
+	}
+	if resp, err = send(t.Context(), http.MethodGet, "/panic", nil); err == nil || !strings.Contains(err.Error(), "a fault") {
+		t.Errorf("%v, %v", resp, err)
+		_ = resp.Body.Close()
 	}
 	if resp, err = send(t.Context(), http.MethodGet, "/", nil); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("%v, %v", resp, err)

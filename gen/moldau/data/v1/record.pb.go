@@ -311,7 +311,7 @@ func (x *SchemaValue) GetJson() []byte {
 }
 
 // Schema names a schema of the registry, in one of three ways. With none of them it is the latest version of the topic's
-// subject, whose name ends in -key or -value.
+// subject, whose name ends in -key or -value. One call names at most 50 different schemas.
 type Schema struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which schema it is.
@@ -511,7 +511,7 @@ type SchemaText struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// AVRO, PROTOBUF or JSON; AVRO when it is empty.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
-	// The text.
+	// The text; never empty.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	// What the text refers to.
 	References []*SchemaReference `protobuf:"bytes,3,rep,name=references,proto3" json:"references,omitempty"`
