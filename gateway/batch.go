@@ -20,6 +20,7 @@ type Batch struct {
 	// does not tell.
 	ServerTime bool
 
+	client    *client    // that the records were handed to
 	encodings []encoding // what is still JSON and is to be encoded by schemas
 	refused   []refusal  // what could not be
 	encoded   int64      // the bytes of what was
@@ -83,7 +84,14 @@ func NewBatch() *Batch {
 func (b *Batch) Reset() {
 	clear(b.Records)
 	b.Records, b.slots, b.ServerTime = b.Records[:0], nil, false
-	b.encodings, b.refused, b.encoded = nil, nil, 0
+	b.client, b.encodings, b.refused, b.encoded = nil, nil, nil, 0
+}
+
+// Refuse has record i fail with err: it is not sent. It is for records that a door could not make sense of, and is called
+// before Produce or Send.
+func (b *Batch) Refuse(i int, err error) {
+	b.Records[i].Key, b.Records[i].Value = nil, nil // nothing is left to encode
+	b.refused = append(b.refused, refusal{i, err})
 }
 
 // Abandoned tells that the call ended before all outcomes were known. The batch and the bytes of its records are still

@@ -160,8 +160,7 @@ func TestCanceledCallHarmsNoOther(t *testing.T) {
 	gone := NewBatch()
 	gone.Records = append(gone.Records, kgo.Record{Partition: 0, Value: []byte("gone")})
 	ctx, cancel := context.WithCancel(t.Context())
-	client, err := e.gw.send(ctx, e.gw.cfg.Principal, "t", gone)
-	if err != nil {
+	if err := e.gw.Send(ctx, e.gw.cfg.Principal, "t", gone); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -174,7 +173,7 @@ func TestCanceledCallHarmsNoOther(t *testing.T) {
 		})
 	}
 	cancel()
-	err = e.gw.finish(ctx, client, gone)
+	err := e.gw.Finish(ctx, gone)
 	if f := FailureOf(err); !gone.Abandoned() || f.Reason != kerr.RequestTimedOut.Message || f.Code != codes.DeadlineExceeded {
 		t.Errorf("%v", err)
 	}

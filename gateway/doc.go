@@ -5,7 +5,7 @@
 // The verbs are Produce (produce.go, batch.go), Read (read.go), Open for a Reader (reader.go, fetcher.go, position.go,
 // cursor.go) and the administration of topics (admin.go). Two doors stand on them: the gRPC services (grpc.go and the
 // files whose names begin so) and the HTTP handlers of package rest. clients.go is the pool of Kafka clients.
-// schema.go encodes and decodes keys and values by schemas of a registry, through package serde.
+// schema.go encodes and decoding.go decodes keys and values by schemas of a registry, through package serde.
 // failure.go holds the one table from Kafka errors to gRPC codes and HTTP statuses. Start reading at gateway.go.
 //
 // # Invariants

@@ -72,6 +72,9 @@ func New(cfg Config, dial DialFunc, logger *slog.Logger, reg prometheus.Register
 // Config returns the configuration.
 func (g *Gateway) Config() Config { return g.cfg }
 
+// Closing is closed when Close begins. Streams of a door end then.
+func (g *Gateway) Closing() <-chan struct{} { return g.ctx.Done() }
+
 // GRPCServer returns the server of the gRPC services. The caller serves listeners with it; Close stops it.
 func (g *Gateway) GRPCServer() *grpc.Server { return g.server }
 

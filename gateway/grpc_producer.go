@@ -40,7 +40,6 @@ func (s *producerService) Produce(ctx context.Context, q *datav1.ProduceRequest)
 type sent struct {
 	sequence int64
 	batch    *Batch
-	client   *client
 	size     int64
 	err      error
 }
@@ -102,14 +101,14 @@ func (s *producerService) send(ctx context.Context, topic string, q *datav1.Prod
 		return out
 	}
 	out.size = size
-	out.client, out.err = s.g.send(ctx, s.g.principal(ctx), topic, out.batch)
+	out.err = s.g.Send(ctx, s.g.principal(ctx), topic, out.batch)
 	return out
 }
 
 // settle waits for the outcomes of a batch and gives back what it holds.
 func (s *producerService) settle(ctx context.Context, b *sent) {
 	if b.err == nil {
-		b.err = s.g.finish(ctx, b.client, b.batch)
+		b.err = s.g.Finish(ctx, b.batch)
 	}
 	s.g.Unreserve(b.size)
 }

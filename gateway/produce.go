@@ -17,84 +17,80 @@ const deliveryGrace = 5 * time.Second
 // when nothing was handed to the broker, or when the outcomes did not become known in time (b is Abandoned then). What
 // happened to the records otherwise is told by b.
 func (g *Gateway) Produce(ctx context.Context, principal, topic string, b *Batch) error {
-	c, err := g.send(ctx, principal, topic, b)
-	if err != nil {
+	if err := g.Send(ctx, principal, topic, b); err != nil {
 		return err
 	}
-	return g.finish(ctx, c, b)
+	return g.Finish(ctx, b)
 }
 
-// send hands the records of b to a client of the principal. finish must follow, if there is no error.
-func (g *Gateway) send(ctx context.Context, principal, topic string, b *Batch) (*client, error) {
+// Send is the first half of Produce: it hands the records of b to the broker, behind those of earlier calls. Finish must
+// follow, if there is no error.
+func (g *Gateway) Send(ctx context.Context, principal, topic string, b *Batch) error {
 	if err := checkTopic(topic); err != nil {
-		return nil, err
+		return err
 	}
 	if len(b.Records) == 0 {
-		return nil, invalid("records", "there must be at least one record")
+		return invalid("records", "there must be at least one record")
 	}
 	if len(b.Records) > g.cfg.MaxRecords {
-		return nil, fmt.Errorf("%w: %d records, at most %d", ErrTooLarge, len(b.Records), g.cfg.MaxRecords)
+		return fmt.Errorf("%w: %d records, at most %d", ErrTooLarge, len(b.Records), g.cfg.MaxRecords)
 	}
 	cost := int64(len(b.Records)) * recordCost
 	if err := g.budget.acquire(cost); err != nil {
-		return nil, err
-	}
-	if len(b.encodings) > 0 {
-		g.encode(ctx, topic, b)
-		if err := g.budget.acquire(b.encoded); err != nil {
-			g.budget.release(cost)
-			return nil, err
-		}
-		cost += b.encoded
+		return err
 	}
 	c, err := g.clients.acquire(principal)
 	if err != nil {
 		g.budget.release(cost)
-		return nil, err
+		return err
 	}
 	t, err := c.topic(ctx, topic, true)
+	if err == nil && len(b.encodings) > 0 {
+		err = g.encode(ctx, topic, b)
+	}
 	if err == nil {
 		b.prepare(topic, time.Now().Add(g.cfg.DeliveryTimeout))
 		err = c.checkPartitions(ctx, t, b)
 	}
 	if err != nil {
 		c.release()
-		g.budget.release(cost)
-		return nil, err
+		g.budget.release(cost + b.encoded)
+		return err
 	}
 	b.ServerTime = t.logAppendTime
+	b.client = c
 	b.send(c.kafka)
-	return c, nil
+	return nil
 }
 
-// finish waits for the outcomes of what send sent.
-func (g *Gateway) finish(ctx context.Context, c *client, b *Batch) error {
+// Finish is the second half of Produce: it waits for the outcomes.
+func (g *Gateway) Finish(ctx context.Context, b *Batch) error {
 	err := b.await(ctx, g.cfg.DeliveryTimeout+deliveryGrace)
 	if err != nil {
 		go func() { // ends with the last outcome, which the client's timeouts and its close bring about
 			<-b.done
-			g.settled(c, b)
+			g.settled(b)
 		}()
 		return err
 	}
-	g.settled(c, b)
+	g.settled(b)
 	return nil
 }
 
 // settled counts the outcomes of b and gives back what it held.
-func (g *Gateway) settled(c *client, b *Batch) {
+func (g *Gateway) settled(b *Batch) {
 	failed := b.Failed()
 	g.metrics.produced.Add(float64(len(b.Records) - failed))
 	if failed > 0 {
 		g.metrics.failed.Add(float64(failed))
 		for i := range b.Records {
 			if outdated(b.Err(i)) {
-				c.topics.drop(b.Records[i].Topic)
+				b.client.topics.drop(b.Records[i].Topic)
 				break
 			}
 		}
 	}
-	c.release()
+	b.client.release()
 	g.budget.release(int64(len(b.Records))*recordCost + b.encoded)
 }
 

@@ -42,7 +42,7 @@ func (h *handler) newAdmin() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if r.ContentLength != 0 {
-			if f := checkJSON(r.Header); f != nil {
+			if _, f := bodyType(r.Header, jsonType); f != nil {
 				writeFailure(w, f)
 				return
 			}

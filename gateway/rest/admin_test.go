@@ -145,6 +145,11 @@ func TestOpenAPITellsTheTruth(t *testing.T) {
 	check("ProduceResponse", produced)
 	check("RecordPosition", produced["results"].([]any)[0])
 	check("Error", produced["results"].([]any)[1].(map[string]any)["error"])
+	lines := decode[map[string]any](t, e.want(207, "POST", "/v1/topics/t/records", "{}\n{\n"+strings.Repeat(" ", 11<<20), "Content-Type", "application/x-ndjson"))
+	if len(lines) != 4 {
+		t.Errorf("not all members: %v", lines)
+	}
+	check("LinesSummary", lines)
 	read := decode[map[string]any](t, e.want(200, "GET", "/v1/topics/t/records", ""))
 	check("ReadResponse", read)
 	check("ReadRecord", read["records"].([]any)[0])

@@ -43,7 +43,7 @@ func newEnv(t *testing.T, change func(*gateway.Config), opts ...kfake.Opt) *env 
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(newHandler(gw, 50*time.Millisecond))
+	srv := httptest.NewServer(newHandler(gw, 50*time.Millisecond, 2*time.Second))
 	e := &env{t: t, cluster: cluster, gw: gw, url: srv.URL, client: srv.Client()}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -28,18 +28,20 @@ type handler struct {
 	calls sync.Pool // of *produceCall
 
 	heartbeat time.Duration
+	idle      time.Duration // how long a stream of records may be without a byte
 
-	produced, read, tailed *gateway.Operation
+	produced, streamed, read, tailed *gateway.Operation
 }
 
 // New returns the handler of the HTTP API, which answers every path, unknown ones with an error in JSON. The server
 // that it is given to bounds headers and idle connections; the handler bounds bodies, and how long they take.
-func New(gw *gateway.Gateway) http.Handler { return newHandler(gw, heartbeat) }
+func New(gw *gateway.Gateway) http.Handler { return newHandler(gw, heartbeat, linesIdle) }
 
-func newHandler(gw *gateway.Gateway, heartbeat time.Duration) http.Handler {
+func newHandler(gw *gateway.Gateway, heartbeat, idle time.Duration) http.Handler {
 	h := &handler{
-		gw: gw, cfg: gw.Config(), heartbeat: heartbeat,
+		gw: gw, cfg: gw.Config(), heartbeat: heartbeat, idle: idle,
 		produced: gw.Operation("http", "produce"),
+		streamed: gw.Operation("http", "produce_stream"),
 		read:     gw.Operation("http", "read"),
 		tailed:   gw.Operation("http", "tail"),
 	}

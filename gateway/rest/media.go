@@ -3,6 +3,7 @@ package rest
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,22 +16,23 @@ const (
 	jsonType   = "application/json"
 	ndjsonType = "application/x-ndjson"
 	sseType    = "text/event-stream"
+	bytesType  = "application/octet-stream"
 )
 
-// checkJSON refuses a body that is not JSON by its Content-Type. None at all is taken for JSON; so is a charset of
-// UTF-8, which is JSON's own.
-func checkJSON(h http.Header) *gateway.Failure {
+// bodyType returns the type of a body, one of offers, by its Content-Type; none at all is taken for the first. A charset of
+// UTF-8, which is JSON's own, changes nothing. Other types are refused.
+func bodyType(h http.Header, offers ...string) (string, *gateway.Failure) {
 	value := h.Get("Content-Type")
-	if value == "" || value == jsonType {
-		return nil
+	if value == "" || value == offers[0] {
+		return offers[0], nil
 	}
 	media, params, err := mime.ParseMediaType(value)
 	charset := strings.ToLower(params["charset"])
-	if err == nil && media == jsonType && (charset == "" || charset == "utf-8" || charset == "us-ascii") {
-		return nil
+	if err == nil && slices.Contains(offers, media) && (charset == "" || charset == "utf-8" || charset == "us-ascii") {
+		return media, nil
 	}
-	return refusal(http.StatusUnsupportedMediaType, codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE",
-		"the Content-Type "+strconv.Quote(value)+" is not supported; send "+jsonType)
+	return "", refusal(http.StatusUnsupportedMediaType, codes.InvalidArgument, "UNSUPPORTED_MEDIA_TYPE",
+		"the Content-Type "+strconv.Quote(value)+" is not supported; send "+strings.Join(offers, " or "))
 }
 
 // accepted returns the one of offers that the Accept headers like best, the first of equals, or "" if none is liked.

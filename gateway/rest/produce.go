@@ -34,16 +34,18 @@ func (h *handler) freeCall(c *produceCall) {
 	h.calls.Put(c)
 }
 
-// produce serves POST of records.
+// produce serves POST of records, in the form that the Content-Type tells.
 func (h *handler) produce(w http.ResponseWriter, r *http.Request, topic string, partition int32) {
 	start := time.Now()
-	if f := checkJSON(r.Header); f != nil {
-		writeFailure(w, f)
-		h.produced.Done(start, gateway.CodeName(f.Code))
+	kind, f := bodyType(r.Header, jsonType, ndjsonType, bytesType)
+	if f == nil && kind == ndjsonType {
+		h.produceLines(w, r, topic, partition)
 		return
 	}
-	if accepted(r.Header, jsonType) == "" {
-		f := notAcceptable(jsonType)
+	if f == nil && accepted(r.Header, jsonType) == "" {
+		f = notAcceptable(jsonType)
+	}
+	if f != nil {
 		writeFailure(w, f)
 		h.produced.Done(start, gateway.CodeName(f.Code))
 		return
@@ -53,7 +55,12 @@ func (h *handler) produce(w http.ResponseWriter, r *http.Request, topic string, 
 	var err error
 	var reserved int64
 	if c.body, reserved, err = h.readBody(w, r, c.body); err == nil {
-		if err = parseRecords(c.body, c.batch, h.cfg.MaxRecords, partition); err == nil {
+		if kind == bytesType {
+			err = c.one(r.URL.RawQuery, partition)
+		} else {
+			err = parseRecords(c.body, c.batch, h.cfg.MaxRecords, partition)
+		}
+		if err == nil {
 			err = h.gw.Produce(r.Context(), h.principal(r), topic, c.batch)
 		}
 	}
@@ -94,17 +101,7 @@ func (c *produceCall) encode() (status int, code string) {
 			dst = append(dst, '}')
 			continue
 		}
-		r := &c.batch.Records[i]
-		dst = append(dst, `{"partition":`...)
-		dst = strconv.AppendInt(dst, int64(r.Partition), 10)
-		dst = append(dst, `,"offset":"`...)
-		dst = strconv.AppendInt(dst, r.Offset, 10)
-		dst = append(dst, '"')
-		if !c.batch.ServerTime {
-			dst = append(dst, `,"timestamp":`...)
-			dst = appendTime(dst, r.Timestamp)
-		}
-		dst = append(dst, '}')
+		dst = c.appendResult(dst, i)
 	}
 	c.out = append(dst, "]}\n"...)
 	switch failed {
@@ -114,4 +111,19 @@ func (c *produceCall) encode() (status int, code string) {
 		return worst.HTTPStatus, gateway.CodeName(worst.Code)
 	}
 	return http.StatusMultiStatus, gateway.CodeName(worst.Code)
+}
+
+// appendResult appends where record i was written.
+func (c *produceCall) appendResult(dst []byte, i int) []byte {
+	r := &c.batch.Records[i]
+	dst = append(dst, `{"partition":`...)
+	dst = strconv.AppendInt(dst, int64(r.Partition), 10)
+	dst = append(dst, `,"offset":"`...)
+	dst = strconv.AppendInt(dst, r.Offset, 10)
+	dst = append(dst, '"')
+	if !c.batch.ServerTime {
+		dst = append(dst, `,"timestamp":`...)
+		dst = appendTime(dst, r.Timestamp)
+	}
+	return append(dst, '}')
 }

@@ -2,8 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"net/url"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -31,24 +29,8 @@ func badQuery(name, message string) error {
 // must not silently read something else.
 func parseQuery(raw, topic string, partition int32) (readQuery, error) {
 	q := readQuery{request: gateway.ReadRequest{Topic: topic, Partition: partition}}
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, badQuery("", "the query can't be read: "+err.Error())
-	}
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	sort.Strings(names) // the same request always has the same error
-	for _, name := range names {
-		if len(values[name]) > 1 {
-			return q, badQuery(name, "given twice")
-		}
-		if err := q.set(name, values[name][0]); err != nil {
-			return q, err
-		}
-	}
-	return q, nil
+	err := eachParameter(raw, "", q.set)
+	return q, err
 }
 
 func (q *readQuery) set(name, value string) (err error) {
@@ -65,14 +47,8 @@ func (q *readQuery) set(name, value string) (err error) {
 		q.request.Start, err = parseFrom(value)
 		return err
 	case "partition":
-		n, err := strconv.ParseUint(value, 10, 31)
-		if err != nil {
-			return badQuery(name, "must be a number from 0 to 2147483647")
-		}
-		if q.request.Partition != gateway.AnyPartition && q.request.Partition != int32(n) { //nolint:gosec // 31 bits
-			return badQuery(name, "differs from the partition of the path")
-		}
-		q.request.Partition = int32(n) //nolint:gosec // parsed with 31 bits
+		q.request.Partition, err = parsePartition(value, q.request.Partition)
+		return err
 	case "limit":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {

@@ -45,16 +45,27 @@ func start(t *testing.T) *process {
 	}
 }
 
-// open sends a request and demands status 200.
+// open sends a request without a body, or with one of JSON, and demands status 200.
 func (p *process) open(method, path, accept, body string) io.ReadCloser {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
+	kind := ""
+	if body != "" {
+		kind = "application/json"
+	}
+	return p.send(method, path, accept, kind, strings.NewReader(body))
+}
+
+// send sends a request and demands status 200.
+func (p *process) send(method, path, accept, kind string, body io.Reader) io.ReadCloser {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, body)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	req.Header.Set("Accept", accept)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
+	for name, value := range map[string]string{"Accept": accept, "Content-Type": kind} {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -98,15 +109,17 @@ func check(t *testing.T, door string, lines []string, got map[string]string) {
 	}
 }
 
-// Every line of a real access log goes in by HTTP or by a gRPC stream, and comes out by JSON pages, NDJSON, server-sent
+// Every line of a real access log goes in by HTTP, as a document, as lines or as bytes, or by a gRPC stream, and comes out by JSON pages, NDJSON, server-sent
 // events, gRPC pages and a gRPC stream, each line once and byte for byte.
 func TestAccessLogThroughEveryDoor(t *testing.T) {
 	p := start(t)
 	all := lines(t)
 	p.do("POST", "/v1/topics", `{"name":"access","partition_count":3}`)
-	half := len(all) / 2
-	p.produceHTTP(all, 0, half)
-	p.produceGRPC(all, half, len(all))
+	quarter := len(all) / 4
+	p.produceHTTP(all, 0, quarter)
+	p.produceGRPC(all, quarter, 2*quarter)
+	p.produceLines(all, 2*quarter, len(all)-100)
+	p.produceBytes(all, len(all)-100, len(all))
 
 	check(t, "JSON", all, p.readPages())
 	check(t, "NDJSON", all, p.readLines())
@@ -127,6 +140,42 @@ func (p *process) produceHTTP(all []string, from, to int) {
 			body = append(body, '}')
 		}
 		p.do("POST", "/v1/topics/access/records", string(append(body, "]}"...)))
+	}
+}
+
+// produceLines sends lines as one body without a length, and reads the answers meanwhile.
+func (p *process) produceLines(all []string, from, to int) {
+	p.t.Helper()
+	body, lines := io.Pipe()
+	go func() { // ends with the last line, or when the request has failed
+		w := bufio.NewWriter(lines)
+		for i := from; i < to; i++ {
+			if _, err := fmt.Fprintf(w, "{\"key\":\"%d\",\"value\":%s}\n", i, jsontext.AppendString(nil, all[i])); err != nil {
+				return
+			}
+		}
+		_ = lines.CloseWithError(w.Flush())
+	}()
+	answers := bufio.NewScanner(p.send("POST", "/v1/topics/access/records", "application/x-ndjson", "application/x-ndjson", body))
+	count, last := 0, ""
+	for ; answers.Scan(); count++ {
+		if last = answers.Text(); strings.Contains(last, "error") {
+			p.t.Fatal(last)
+		}
+	}
+	want := fmt.Sprintf(`{"records":%d,"failed":0}`, to-from)
+	if answers.Err() != nil || count != to-from+1 || last != want {
+		p.t.Fatalf("%d answers, %v, at last %s, want %s", count, answers.Err(), last, want)
+	}
+}
+
+func (p *process) produceBytes(all []string, from, to int) {
+	p.t.Helper()
+	for i := from; i < to; i++ {
+		path := fmt.Sprintf("/v1/topics/access/records?key=%d", i)
+		if _, err := io.Copy(io.Discard, p.send("POST", path, "", "application/octet-stream", strings.NewReader(all[i]))); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 
