@@ -45,6 +45,7 @@ func FuzzValidate(f *testing.F) {
 		if compressed := len(b) > HeaderLen && b.Codec() != None; !compressed && grown > uint64(16*len(in)+1<<20) {
 			t.Fatalf("%d bytes of input cost %d of memory", len(in), grown)
 		}
+		sameAdmission(t, b, sum, err, openCheck(), d)
 		if err != nil {
 			if errors.Is(err, ErrShort) {
 				t.Fatalf("validation answers %v", err)

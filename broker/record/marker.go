@@ -42,13 +42,12 @@ func (b Batch) EndMarker() (m EndMarker, ok bool) {
 	if !b.IsControl() || b.Codec() != None || b.Count() != 1 {
 		return m, false
 	}
-	f := fields{b: b.Payload()}
-	f = fields{b: f.take(int(f.varint()))}
-	f.take(1) // attributes
-	f.varlong()
-	f.varint()
-	key, value := f.bytes(), f.bytes()
-	if f.failed || len(key) < 4 || len(value) < 6 {
+	body, _ := bytesAt(b.Payload(), 0) // a record begins with its length, as a field does
+	_, i := varlongAt(body, 1)         // past the attributes
+	_, i = varintAt(body, i)
+	key, i := bytesAt(body, i)
+	value, _ := bytesAt(body, i)
+	if len(key) < 4 || len(value) < 6 {
 		return m, false
 	}
 	kind := binary.BigEndian.Uint16(key[2:])

@@ -7,11 +7,14 @@ type Reader struct {
 	d       *Decompressor
 	batch   Batch
 	src     source
+	count   int32 // of records
 	read    int32 // records read so far
 	record  Record
 	headers []Header
 	err     error
 	done    bool
+
+	admission *Admission // checks what was read; nil where nobody asks
 }
 
 // Records returns a reader of the batch's records. Structure is checked along the way, so it may be used on bytes that were never
@@ -21,7 +24,7 @@ func (b Batch) Records(d *Decompressor) *Reader {
 	if !ok {
 		r = new(Reader)
 	}
-	*r = Reader{d: d, batch: b, headers: r.headers[:0]}
+	*r = Reader{d: d, batch: b, count: max(b.Count(), 0), headers: r.headers[:0]}
 	r.src, r.err = openSource(b, d)
 	return r
 }
@@ -31,13 +34,13 @@ func (r *Reader) Next() bool {
 	if r.err != nil || r.done {
 		return false
 	}
-	if r.read == max(r.batch.Count(), 0) {
+	if r.read == r.count {
 		r.done = true
 		r.err = r.src.finish()
 		return false
 	}
 	if err := r.parse(); err != nil {
-		r.err = fmt.Errorf("record %d of %d: %w", r.read, r.batch.Count(), err)
+		r.err = fmt.Errorf("record %d of %d: %w", r.read, r.count, err)
 		return false
 	}
 	r.read++
@@ -80,23 +83,26 @@ func (r *Reader) parse() error {
 	if err := r.src.fill(int(length)); err != nil {
 		return err
 	}
-	body := fields{b: r.src.buf[r.src.r : r.src.r+int(length)]}
+	body := r.src.buf[r.src.r : r.src.r+int(length)]
 	r.src.r += int(length)
-	return r.cut(&body)
+	if err := r.cut(body); err != nil || r.admission == nil {
+		return err
+	}
+	return r.admission.note(r.read, &r.record)
 }
 
-func (r *Reader) cut(f *fields) error {
-	f.take(1) // attributes: Kafka defines none
-	timestampDelta := f.varlong()
-	offsetDelta := f.varint()
-	r.record.Key = f.bytes()
-	r.record.Value = f.bytes()
-	r.cutHeaders(f)
+// cut cuts up a record, whose length says that it has fields at all. As in skim, a position past the end stands for a failure, which lasts.
+func (r *Reader) cut(b []byte) error {
+	timestampDelta, i := varlongAt(b, 1) // past the attributes: Kafka defines none
+	offsetDelta, i := varintAt(b, i)
+	r.record.Key, i = bytesAt(b, i)
+	r.record.Value, i = bytesAt(b, i)
+	i = r.cutHeaders(b, i)
 	switch {
-	case f.failed:
+	case i > len(b):
 		return malformed("a field ends outside its record")
-	case len(f.b) > 0:
-		return malformed("%d bytes follow the last field of a record", len(f.b))
+	case i < len(b):
+		return malformed("%d bytes follow the last field of a record", len(b)-i)
 	case offsetDelta < 0 || offsetDelta > r.batch.LastOffsetDelta():
 		return errOutside(offsetDelta, r.batch)
 	}
@@ -108,59 +114,38 @@ func (r *Reader) cut(f *fields) error {
 	return nil
 }
 
-func (r *Reader) cutHeaders(f *fields) {
-	r.headers = r.headers[:0]
-	count := f.varint()
-	if count < 0 || int(count) > len(f.b)/2 {
-		f.failed = true
-		return
+// cutHeaders cuts the headers at b[i:] and answers where they end.
+func (r *Reader) cutHeaders(b []byte, i int) int {
+	r.headers, r.record.Headers = r.headers[:0], nil
+	if i == len(b)-1 && b[i] == 0 {
+		return len(b)
+	}
+	count, i := varintAt(b, i)
+	if count < 0 || int(count) > (len(b)-i)/2 {
+		return len(b) + 1
 	}
 	for range count {
-		h := Header{Key: f.bytes(), Value: f.bytes()}
-		if h.Key == nil || f.failed {
-			f.failed = true
-			return
+		var h Header
+		h.Key, i = bytesAt(b, i)
+		h.Value, i = bytesAt(b, i)
+		if h.Key == nil || i > len(b) {
+			return len(b) + 1
 		}
 		r.headers = append(r.headers, h)
 	}
 	r.record.Headers = r.headers
+	return i
 }
 
-// fields cuts values off the front of a record. After a failure it yields zero values.
-type fields struct {
-	b      []byte
-	failed bool
-}
-
-func (f *fields) take(n int) []byte {
-	if f.failed || n < 0 || n > len(f.b) {
-		f.failed = true
-		return nil
+// bytesAt cuts the nullable byte field at b[i:], nil where it is null, and answers where the next field begins.
+func bytesAt(b []byte, i int) (field []byte, next int) {
+	length, i := varintAt(b, i)
+	size := int(length)
+	switch {
+	case size == -1:
+		return nil, i
+	case size < 0 || size > len(b)-i:
+		return nil, len(b) + 1
 	}
-	taken := f.b[:n:n]
-	f.b = f.b[n:]
-	return taken
-}
-
-func (f *fields) uvarint(max int) uint64 {
-	v, n := uvarint(f.b, max)
-	if n <= 0 {
-		f.failed = true
-		return 0
-	}
-	f.b = f.b[n:]
-	return v
-}
-
-func (f *fields) varint() int32 { return unzigzag32(uint32(f.uvarint(maxVarintLen))) }
-
-func (f *fields) varlong() int64 { return unzigzag64(f.uvarint(maxVarlongLen)) }
-
-// bytes cuts a nullable byte field; nil where it is null.
-func (f *fields) bytes() []byte {
-	n := f.varint()
-	if n == -1 {
-		return nil
-	}
-	return f.take(int(n))
+	return b[i : i+size : i+size], i + size
 }
