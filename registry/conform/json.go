@@ -57,6 +57,9 @@ func (c *jsonChecker) ask(payload []byte) (v *Violation) {
 			v = &Violation{Undecided, "the value could not be held against the schema"}
 		}
 	}()
+	if tooHuge(payload) {
+		return &Violation{Undecided, "the numbers of the value take too long to hold against the schema"}
+	}
 	err := c.schema.Accept(string(payload))
 	switch {
 	case err == nil:

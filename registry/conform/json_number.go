@@ -1,21 +1,28 @@
 package conform
 
 import (
-	"math"
+	"bytes"
+	"cmp"
 	"math/big"
+	"math/bits"
 )
 
-// jsonNumber is a number: an integer over a power of ten where it is short, else a fraction.
+// jsonNumber is a number of up to maxDigits significant digits: digits over a power of ten. The arithmetic is exact, and takes no longer for
+// large exponents than for small ones.
 type jsonNumber struct {
-	digits int64
-	places int
-	rat    *big.Rat
+	negative bool
+	digits   uint64
+	places   int // negative for a number with zeros behind its digits
 }
 
-// maxDigits is how many digits a short number has at most.
-const maxDigits = 17
+// maxDigits is how many significant digits a number has at most, maxExponent how large its exponent is. The library has the same limit for
+// exponents and refuses what is beyond.
+const (
+	maxDigits   = 19
+	maxExponent = 5000
+)
 
-var powersOfTen = func() (p [maxDigits + 1]int64) {
+var powersOfTen = func() (p [maxDigits + 1]uint64) {
 	p[0] = 1
 	for i := 1; i < len(p); i++ {
 		p[i] = 10 * p[i-1]
@@ -23,108 +30,152 @@ var powersOfTen = func() (p [maxDigits + 1]int64) {
 	return p
 }()
 
-// parseNumber reads the text of a JSON number.
-func parseNumber(text []byte) jsonNumber {
-	n, count, point := jsonNumber{}, 0, false
-	for _, c := range text {
+// parseNumber reads the text of a JSON number. ok is false for one that has more digits or a larger exponent than jsonNumber does.
+func parseNumber(text []byte) (n jsonNumber, ok bool) {
+	count, point := 0, false
+	for i, c := range text {
 		switch {
 		case c >= '0' && c <= '9':
-			n.digits = 10*n.digits + int64(c-'0')
-			if count++; count > maxDigits {
-				return longNumber(text)
+			if n.digits = 10*n.digits + uint64(c-'0'); n.digits > 0 {
+				count++
+			}
+			if count > maxDigits {
+				return jsonNumber{}, false
 			}
 			if point {
 				n.places++
 			}
 		case c == '.':
 			point = true
-		case c != '-':
-			return longNumber(text)
+		case c == 'e' || c == 'E':
+			exponent := exponentAt(text, i+1)
+			if exponent > maxExponent {
+				return jsonNumber{}, false
+			}
+			if text[i+1] == '-' {
+				exponent = -exponent
+			}
+			n.places -= exponent
+			return n.signed(text), true
 		}
 	}
-	if text[0] == '-' {
-		n.digits = -n.digits
-	}
+	return n.signed(text), true
+}
+
+// signed gives a number the sign of its text. There is one zero.
+func (n jsonNumber) signed(text []byte) jsonNumber {
+	n.negative = text[0] == '-' && n.digits != 0
 	return n
 }
 
-func longNumber(text []byte) jsonNumber {
-	r, ok := new(big.Rat).SetString(string(text))
-	if !ok {
-		r = new(big.Rat)
+// ratNumber is a fraction as a number; ok is false where it has too many digits.
+func ratNumber(r *big.Rat) (n jsonNumber, ok bool) {
+	places, exact := r.FloatPrec()
+	if !exact {
+		return jsonNumber{}, false
 	}
-	return jsonNumber{rat: r}
+	text := []byte(r.FloatString(places))
+	if point := bytes.IndexByte(text, '.'); point >= 0 {
+		text = append(text[:point], text[point+1:]...)
+	}
+	for len(text) > 1 && text[len(text)-1] == '0' {
+		text = text[:len(text)-1]
+		places--
+	}
+	n, ok = parseNumber(text)
+	n.places = places
+	return n, ok
 }
 
-// ratNumber is a fraction as a short number where it is one.
-func ratNumber(r *big.Rat) jsonNumber {
-	if places, exact := r.FloatPrec(); exact && places <= maxDigits/2 && r.Num().IsInt64() && r.Denom().IsInt64() {
-		digits := new(big.Rat).Mul(r, new(big.Rat).SetInt64(powersOfTen[places]))
-		if d := digits.Num(); d.IsInt64() && digits.IsInt() && d.CmpAbs(big.NewInt(powersOfTen[maxDigits])) < 0 {
-			return jsonNumber{digits: d.Int64(), places: places}
+// width is how many digits a number has.
+func width(digits uint64) int {
+	for i, p := range powersOfTen {
+		if digits < p {
+			return i
 		}
 	}
-	return jsonNumber{rat: r}
-}
-
-func (n jsonNumber) fraction() *big.Rat {
-	if n.rat != nil {
-		return n.rat
-	}
-	return big.NewRat(n.digits, powersOfTen[n.places])
+	return len(powersOfTen)
 }
 
 func (n jsonNumber) isInteger() bool {
-	if n.rat != nil {
-		return n.rat.IsInt()
+	switch {
+	case n.places <= 0 || n.digits == 0:
+		return true
+	case n.places > maxDigits:
+		return false
 	}
 	return n.digits%powersOfTen[n.places] == 0
 }
 
-// align brings two short numbers to the same number of places.
-func align(a, b jsonNumber) (x, y int64, ok bool) {
-	if a.rat != nil || b.rat != nil {
-		return 0, 0, false
+// sign is -1, 0 or 1.
+func (n jsonNumber) sign() int {
+	switch {
+	case n.digits == 0:
+		return 0
+	case n.negative:
+		return -1
 	}
-	places := max(a.places, b.places)
-	x, ok = scale(a.digits, places-a.places)
-	if !ok {
-		return 0, 0, false
-	}
-	y, ok = scale(b.digits, places-b.places)
-	return x, y, ok
-}
-
-func scale(digits int64, places int) (int64, bool) {
-	by := powersOfTen[places]
-	if digits > math.MaxInt64/by || digits < math.MinInt64/by {
-		return 0, false
-	}
-	return digits * by, true
+	return 1
 }
 
 func (n jsonNumber) compare(o jsonNumber) int {
-	if x, y, ok := align(n, o); ok {
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
+	sign := n.sign()
+	switch other := o.sign(); {
+	case sign < other:
+		return -1
+	case sign > other:
+		return 1
+	case sign == 0:
 		return 0
 	}
-	return n.fraction().Cmp(o.fraction())
+	return sign * n.compareSize(o)
 }
 
-func (n jsonNumber) multipleOf(o jsonNumber) bool {
-	if x, y, ok := align(n, o); ok && y != 0 {
-		return x%y == 0
+// compareSize compares what is left of two numbers without their signs, of which neither is 0.
+func (n jsonNumber) compareSize(o jsonNumber) int {
+	if n.places == o.places {
+		return cmp.Compare(n.digits, o.digits)
 	}
-	by := o.fraction()
-	if by.Sign() == 0 {
+	w, v := width(n.digits), width(o.digits)
+	if by := (w - n.places) - (v - o.places); by != 0 {
+		return max(min(by, 1), -1)
+	}
+	return cmp.Compare(n.digits*powersOfTen[maxDigits-w], o.digits*powersOfTen[maxDigits-v])
+}
+
+// multipleOf tells whether a number is another one, which is not 0, times an integer.
+func (n jsonNumber) multipleOf(o jsonNumber) bool {
+	if n.digits == 0 {
+		return true
+	}
+	zeros := o.places - n.places // to be put behind the digits of n, or of o where it is negative
+	if zeros >= 0 {
+		return mulMod(n.digits%o.digits, powerMod(10, zeros, o.digits), o.digits) == 0
+	}
+	if -zeros > maxDigits {
 		return false
 	}
-	return new(big.Rat).Quo(n.fraction(), by).IsInt()
+	high, by := bits.Mul64(o.digits, powersOfTen[-zeros])
+	return high == 0 && n.digits%by == 0
+}
+
+// powerMod is base to the power of exponent, modulo m.
+func powerMod(base uint64, exponent int, m uint64) uint64 {
+	result := 1 % m
+	for base %= m; exponent > 0; exponent /= 2 {
+		if exponent%2 == 1 {
+			result = mulMod(result, base, m)
+		}
+		base = mulMod(base, base, m)
+	}
+	return result
+}
+
+// mulMod multiplies two numbers below m, modulo m.
+func mulMod(a, b, m uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	_, rest := bits.Div64(high, low, m)
+	return rest
 }
 
 // jsonBound is a bound that a number stays within: sign is -1 for a lower one, 1 for an upper one.
@@ -137,4 +188,44 @@ type jsonBound struct {
 func (b jsonBound) holds(n jsonNumber) bool {
 	c := n.compare(b.number)
 	return c == 0 && !b.exclusive || c == -b.sign
+}
+
+// The library's arithmetic writes numbers out, and takes time that rises with the square of their exponents. hugeSteps is what the exponents of any
+// text may cost, hugeStepsPerByte what each byte of it adds: all finite numbers of 64 bits stay within that.
+const (
+	hugeSteps        = 1_000_000
+	hugeStepsPerByte = 45
+	hugeUnit         = 400
+	mostExponent     = 10_000 // that of a number which is refused anyway
+)
+
+// tooHuge tells whether the numbers of a text have exponents that would take too long to compare. It looks at texts that need be no JSON.
+func tooHuge(text []byte) bool {
+	left := hugeSteps + hugeStepsPerByte*len(text)
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == 'e' || c == 'E'):
+			exponent := exponentAt(text, i+1)
+			if left -= exponent * exponent / hugeUnit; left < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exponentAt reads the digits of an exponent, with or without a sign in front of them.
+func exponentAt(text []byte, at int) (n int) {
+	if at < len(text) && (text[at] == '-' || text[at] == '+') {
+		at++
+	}
+	for ; at < len(text) && text[at]-'0' <= 9; at++ {
+		n = min(10*n+int(text[at]-'0'), mostExponent)
+	}
+	return n
 }

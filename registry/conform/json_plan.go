@@ -62,6 +62,7 @@ type jsonNode struct {
 type jsonChoices struct {
 	strings    map[string]bool
 	numbers    []jsonNumber
+	unreadable bool // there are numbers that have too many digits
 	null       bool
 	no, yes    bool
 	structured bool
@@ -175,7 +176,11 @@ func choicesOf(values []any) jsonChoices {
 		case string:
 			c.strings[v] = true
 		case json.Number:
-			c.numbers = append(c.numbers, parseNumber([]byte(v)))
+			if number, ok := parseNumber([]byte(v)); ok {
+				c.numbers = append(c.numbers, number)
+			} else {
+				c.unreadable = true
+			}
 		default:
 			c.structured = true
 		}
@@ -219,15 +224,25 @@ func (p *jsonPlanner) number(n *jsonNode, s *library.Schema) {
 		{s.ExclusiveMinimum, jsonBound{sign: -1, exclusive: true}},
 		{s.ExclusiveMaximum, jsonBound{sign: 1, exclusive: true}},
 	} {
-		if b.limit != nil {
-			b.number = ratNumber(b.limit)
-			n.bounds = append(n.bounds, b.jsonBound)
+		if b.limit == nil {
+			continue
 		}
+		var ok bool
+		if b.number, ok = ratNumber(b.limit); !ok {
+			n.ask |= typeNumber
+			continue
+		}
+		n.bounds = append(n.bounds, b.jsonBound)
 	}
-	if s.MultipleOf != nil {
-		m := ratNumber(s.MultipleOf)
-		n.multipleOf = &m
+	if s.MultipleOf == nil {
+		return
 	}
+	by, ok := ratNumber(s.MultipleOf)
+	if !ok || by.digits == 0 {
+		n.ask |= typeNumber
+		return
+	}
+	n.multipleOf = &by
 }
 
 func (p *jsonPlanner) members(n *jsonNode, s *library.Schema) {

@@ -2,6 +2,8 @@ package conform
 
 import (
 	"encoding/json"
+	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -16,7 +18,8 @@ var jsonSchemas = []string{
 	orderJSON,
 	`{}`, `true`, `false`, `{"type":"integer"}`, `{"type":["number","null"]}`, `{"type":"string"}`,
 	`{"minimum":-1.5,"maximum":2.50}`, `{"exclusiveMinimum":0,"exclusiveMaximum":10}`, `{"multipleOf":0.01}`, `{"multipleOf":3}`,
-	`{"minimum":12345678901234567890123}`, `{"maximum":1e400}`,
+	`{"minimum":12345678901234567890123}`, `{"maximum":1e400}`, `{"minimum":-1e-400,"maximum":9223372036854775807}`, `{"multipleOf":1e-5}`,
+	`{"multipleOf":1e3}`, `{"multipleOf":1e400}`, `{"enum":[1e400,12345678901234567890123,0.1]}`, `{"const":12345678901234567890123}`,
 	`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true,"maximum":3,"exclusiveMaximum":true}`,
 	`{"enum":[1,"a",null,true,2.5]}`, `{"enum":[[1],{"a":1},"x"]}`, `{"const":"a"}`, `{"const":1.0}`, `{"const":{"a":1}}`, `{"const":null}`,
 	`{"minLength":1,"maxLength":3}`, `{"pattern":"^a+$"}`, `{"pattern":"(?!b)a"}`, `{"format":"date-time"}`, `{"format":"email"}`,
@@ -52,7 +55,8 @@ var jsonSchemas = []string{
 
 // jsonTexts are where values begin from.
 var jsonTexts = []string{
-	`null`, `true`, `false`, `0`, `-0`, `1`, `1.0`, `2.5`, `1e2`, `1E400`, `1e99999`, `12345678901234567890123`, `0.1`, `3`, `-1.50`, `10`, `100.00`,
+	`null`, `true`, `false`, `0`, `-0`, `1`, `1.0`, `2.5`, `1e2`, `1E400`, `1e99999`, `1e5000`, `1e5001`, `-1e-0400`, `1e00005000`, `0e9999`, `9223372036854775807`,
+	`9223372036854775808`, `1.7976931348623157E308`, `5e-324`, `12345678901234567890123`, `0.1`, `3`, `-1.50`, `10`, `100.00`,
 	`""`, `"a"`, `"aaa"`, `"x"`, `"\u0061"`, `"\ud83c\udf0a"`, `"\ud83c"`, `"über"`, `"🌊🌊"`, `"a@b.cz"`, `"2024-02-29T10:00:00Z"`, `"(["`,
 	`"b7e4f9d2-6a53-4c1e-8f0b-2d9c7a51e6f3"`, `"127.0.0.1"`, `"tab\t"`, "\"\t\"", "\"\xff\"",
 	`{}`, `{"a":1}`, `{"a":1,"b":"x"}`, `{"a":"x"}`, `{"a":1,"a":"x"}`, `{"a":"x","a":1}`, `{"a":1,"\u0061":"x"}`, `{"b":1,"c":2,"d":3}`,
@@ -183,5 +187,114 @@ func FuzzJSON(f *testing.F) {
 			return // exact arithmetic of the library on long exponents is slow
 		}
 		agree(t, all[schema%uint(len(all))], text)
+	})
+}
+
+// TestJSONNumbers holds the arithmetic of numbers against that of fractions.
+func TestJSONNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func() (string, jsonNumber, *big.Rat) {
+		text := fmt.Sprint(r.Uint64() >> r.IntN(64))
+		text = text[:min(len(text), 19)]
+		if r.IntN(2) == 0 {
+			text = text[:1] + "." + text[1:] + "0"
+		}
+		text = []string{"", "-"}[r.IntN(2)] + text
+		switch r.IntN(4) {
+		case 0:
+			text += fmt.Sprintf("e%d", r.IntN(41)-20)
+		case 1:
+			text += fmt.Sprintf("E%+d", r.IntN(601)-300)
+		}
+		n, ok := parseNumber([]byte(text))
+		exact, known := new(big.Rat).SetString(text)
+		if !known {
+			t.Fatalf("%s is no number", text)
+		}
+		digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+		digits = strings.TrimLeft(strings.NewReplacer(".", "", "-", "").Replace(digits), "0")
+		if ok != (len(digits) <= maxDigits) {
+			t.Fatalf("%s was read: %t", text, ok)
+		}
+		if !ok {
+			return text, jsonNumber{}, exact
+		}
+		again, ok := ratNumber(exact)
+		if !ok || again.compare(n) != 0 {
+			t.Fatalf("%s is %+v, as a fraction %+v", text, n, again)
+		}
+		return text, n, exact
+	}
+	for range 20_000 {
+		a, x, exactX := random()
+		b, y, exactY := random()
+		if got, want := x.compare(y), exactX.Cmp(exactY); (x != jsonNumber{}) && (y != jsonNumber{}) && got != want {
+			t.Fatalf("%s compared with %s is %d, want %d", a, b, got, want)
+		}
+		if got := x.isInteger(); (x != jsonNumber{}) && got != exactX.IsInt() {
+			t.Fatalf("%s is an integer: %t", a, got)
+		}
+		if x == (jsonNumber{}) || y.digits == 0 {
+			continue
+		}
+		if got, want := x.multipleOf(y), new(big.Rat).Quo(exactX, exactY).IsInt(); got != want {
+			t.Fatalf("%s is a multiple of %s: %t, want %t", a, b, got, want)
+		}
+		multiple := new(big.Rat).Mul(exactY, big.NewRat(r.Int64N(1000), 1))
+		if n, ok := ratNumber(multiple); ok && !n.multipleOf(y) {
+			t.Fatalf("%s is no multiple of %s", multiple, b)
+		}
+	}
+}
+
+// TestHugeNumbers has as many of the greatest numbers of 64 bits as fit, which are judged, and numbers that only exact arithmetic knows, which
+// would take seconds.
+func TestHugeNumbers(t *testing.T) {
+	for _, schema := range []string{`{"items":{"minimum":-1.5}}`, `{"items":{"multipleOf":1e-5}}`, `{"items":{"enum":[1e308,1.7976931348623157E308,1e5000]}}`} {
+		c := compile(t, Structure, format.JSON, schema)
+		for _, number := range []string{"1e308", "1.7976931348623157E308", "1e5000"} {
+			want(t, c, "["+strings.Repeat(number+",", 20_000)+number+"]", "", "")
+		}
+	}
+	c := compile(t, Structure, format.JSON, `{"items":{"minimum":-1.5}}`)
+	want(t, c, "[1e5000,-1E-5000]", "", "")
+	want(t, c, "[1e5000,-1e5000]", Mismatch, "")
+	byLibrary := compile(t, Structure, format.JSON, `{"items":{"minimum":-1.5,"maximum":1e5000},"uniqueItems":true}`)
+	for _, number := range []string{"1e5000", "1E+5000", "-1e-5000"} {
+		want(t, byLibrary, "["+strings.Repeat(number+",", 10_000)+"1]", Undecided, "too long")
+	}
+	want(t, byLibrary, "[1.7976931348623157E308,1e5000]", "", "")
+	want(t, byLibrary, `["`+strings.Repeat(`\"1e5000,`, 10_000)+`",1e-200]`, "", "")
+}
+
+func BenchmarkHugeNumbers(b *testing.B) {
+	for _, number := range []string{"1e308", "1e1000", "1e5000"} {
+		for _, schema := range []string{`{"items":{"minimum":-1.5}}`, `{"items":{"multipleOf":1e-5}}`} {
+			b.Run(number+schema, func(b *testing.B) {
+				c := compile(b, Structure, format.JSON, schema)
+				payload := []byte("[" + strings.Repeat(number+",", (1<<20)/(len(number)+1)) + "1]")
+				b.SetBytes(int64(len(payload)))
+				for b.Loop() {
+					_ = c.Check(payload, nil)
+				}
+			})
+		}
+	}
+	// The most that the library is asked for.
+	b.Run("library, 1e308", func(b *testing.B) {
+		c := compile(b, Structure, format.JSON, `{"items":{"minimum":1,"multipleOf":1e-5},"contains":{"minimum":0}}`)
+		payload := []byte("[" + strings.Repeat("1.7976931348623157E308,", (1<<20)/23) + "1]")
+		b.SetBytes(int64(len(payload)))
+		for b.Loop() {
+			_ = c.Check(payload, nil)
+		}
+	})
+	b.Run("limit", func(b *testing.B) {
+		c := compile(b, Structure, format.JSON, `{"items":{"multipleOf":1e-5},"uniqueItems":true}`)
+		payload := []byte("[" + strings.Repeat("1e5000,", 700) + strings.Repeat(" ", 1<<20) + "1]")
+		b.SetBytes(int64(len(payload)))
+		for b.Loop() {
+			_ = c.Check(payload, nil)
+		}
 	})
 }

@@ -494,11 +494,16 @@ func (w *jsonWalk) number(n *jsonNode) verdict {
 	if n.bounds == nil && n.multipleOf == nil && n.choices == nil && (!whole || plain) {
 		return accepted
 	}
-	return n.holdsNumber(parseNumber(text), whole)
+	number, ok := parseNumber(text)
+	if !ok {
+		return unsure
+	}
+	return n.holdsNumber(number, whole)
 }
 
-// longest is how many characters a number has that the pass looks at.
-const longest = 64
+// longest is how many characters a number has that the pass looks at, longestExponent how many digits its exponent has: all those
+// are within the library's limits but for exponents beyond maxExponent.
+const longest, longestExponent = 64, 4
 
 func (n *jsonNode) holdsNumber(number jsonNumber, whole bool) verdict {
 	if whole && !number.isInteger() {
@@ -514,7 +519,11 @@ func (n *jsonNode) holdsNumber(number jsonNumber, whole bool) verdict {
 	}
 	for i := range n.choices {
 		among := slices.ContainsFunc(n.choices[i].numbers, func(c jsonNumber) bool { return c.compare(number) == 0 })
-		if !among {
+		switch {
+		case among:
+		case n.choices[i].unreadable:
+			return unsure
+		default:
 			return refused
 		}
 	}
@@ -552,7 +561,7 @@ func (w *jsonWalk) digits() (text []byte, plain bool, v verdict) {
 			return nil, false, refused
 		}
 	}
-	if exponent > 2 || w.at-from > longest {
+	if exponent > longestExponent || w.at-from > longest || exponent > 2 && exponentAt(w.buf, w.at-exponent) > maxExponent {
 		return nil, false, unsure
 	}
 	return w.buf[from:w.at], plain, accepted
