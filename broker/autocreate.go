@@ -68,12 +68,17 @@ func (n *Node) autoCreate(ctx context.Context, name string) error {
 	if !n.cfg.AutoCreateTopics || isInternalTopic(name) {
 		return ErrUnknownTopicOrPartition
 	}
+	return n.createShared(ctx, name)
+}
+
+// createShared makes a topic as the broker's configuration says. Callers that ask for the same name at the same time share one creation.
+func (n *Node) createShared(ctx context.Context, name string) error {
 	creation, mine := n.autoCreations.join(name)
 	if mine {
-		// Others may wait for it, so it does not end with the client that happened to be first.
+		// Others may wait for it, so it does not end with the one that happened to be first.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), autoCreateTimeout)
 		defer cancel()
-		n.autoCreations.finish(name, creation, n.createForClient(ctx, name))
+		n.autoCreations.finish(name, creation, n.createByDefaults(ctx, name))
 	}
 	select {
 	case <-creation.done:
@@ -83,12 +88,12 @@ func (n *Node) autoCreate(ctx context.Context, name string) error {
 	}
 }
 
-// createForClient makes a topic as the broker's configuration says.
-func (n *Node) createForClient(ctx context.Context, name string) error {
+// createByDefaults makes a topic as the broker's configuration says.
+func (n *Node) createByDefaults(ctx context.Context, name string) error {
 	_, err := n.controller.CreateTopic(ctx, controller.TopicSpec{Name: name, Partitions: -1, ReplicationFactor: -1})
 	switch {
 	case err == nil:
-		n.log.Info("topic was made for a client", "topic", name)
+		n.log.Info("topic was made because it was asked for", "topic", name)
 		return nil
 	case errors.Is(err, ErrTopicExists) || ctx.Err() != nil:
 		if _, ok := n.Image().Topic(name); ok {

@@ -60,6 +60,9 @@ var (
 	// ErrSchemasNotAvailable says that records can't be validated at the moment; nothing was appended and the producer should
 	// try again (LEADER_NOT_AVAILABLE, which all clients retry).
 	ErrSchemasNotAvailable = errors.New("the records cannot be validated at the moment")
+	// ErrDeadLettersNotAvailable says that records which do not conform can't be written to the topic of dead letters that theirs
+	// asks for; the batch is not acknowledged, and the producer should try again (LEADER_NOT_AVAILABLE).
+	ErrDeadLettersNotAvailable = errors.New("the dead letters of the topic cannot be written at the moment")
 	// ErrUnsupportedCompressionType says that a batch uses a codec that is unknown, or that the request's version
 	// doesn't permit.
 	ErrUnsupportedCompressionType = record.ErrUnsupportedCodec

@@ -60,7 +60,8 @@ type Node struct {
 	decompressors decompressors
 	compressor    *record.Compressor
 	validation    validation
-	scratch       sync.Pool // of *[]byte: batches under another codec
+	scratch       sync.Pool // of *[]byte: batches that are made anew
+	sorters       sync.Pool // of *sorter
 	producerIDs   *producerIDs
 	groups        *coordinator.Runtime[*group.Shard]
 	offsetsTopic  *coordinatorTopic   // whose partitions hold groups' state

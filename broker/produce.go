@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"moldau/broker/configdef"
 	"moldau/broker/partition"
@@ -29,11 +30,12 @@ type Produced struct {
 	// Leader is set with ErrNotLeader and ErrFencedLeaderEpoch (KIP-951), else {-1, -1}.
 	Leader LeaderHint
 
-	commit partition.Commit // done when the outcome is final
+	letters partition.Commit // done when the dead letters of the batch are committed
+	commit  partition.Commit // done when the outcome is final, with letters
 }
 
-// Produce appends records to one partition that this node leads. It returns once the records are in the log; with
-// acks -1 the caller has to Wait before it may answer. The bytes are changed in place (base offsets, leader epochs and
+// Produce appends records to one partition that this node leads. It returns once the records are in the log; the caller
+// has to Wait before it may answer. The bytes are changed in place (base offsets, leader epochs and
 // append times) and not kept.
 //
 // Batches of transactions need a Confirmation: see ProduceIn.
@@ -57,7 +59,7 @@ func (n *Node) produce(_ *Caller, topic TopicRef, index int32, records []byte, a
 			break
 		}
 		var out Produced
-		if out, err = n.append(t, p, batch, acks, known); err == nil {
+		if out, err = n.append(t, p, index, batch, acks, known); err == nil {
 			return out
 		}
 		return n.refuseAppend(t, p, index, err)
@@ -65,25 +67,19 @@ func (n *Node) produce(_ *Caller, topic TopicRef, index int32, records []byte, a
 	return n.refuseProduce(t, index, err)
 }
 
-// append validates a batch and appends it.
-func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.Batch, acks int16, known confirmedBatch) (Produced, error) {
+// append validates a batch and appends it, without the records that are dead letters.
+func (n *Node) append(t *partition.Topic, p *partition.Partition, index int32, batch record.Batch, acks int16, known confirmedBatch) (Produced, error) {
 	cfg := t.Config()
-	check := record.Check{
-		Now: n.now().UnixMilli(), MaxBytes: cfg.MaxMessageBytes, TimestampType: cfg.TimestampType,
-		BeforeMaxMs: cfg.TimestampBeforeMaxMs, AfterMaxMs: cfg.TimestampAfterMaxMs, Compacted: cfg.Compacted(),
-	}
-	d := n.decompressors.upTo(cfg.MaxDecompressedBytes)
-	if _, err := batch.Admit(&check, d); err != nil {
-		return Produced{}, err
-	}
-	if err := n.validation.admit(t.Name, cfg, batch, d, n.now()); err != nil {
-		return Produced{}, err
-	}
-	appended, err := n.appendAs(cfg, p, batch, acks, known.guard)
+	in, err := n.admit(target{t, p, index, acks, cfg}, batch)
 	if err != nil {
 		return Produced{}, err
 	}
-	out := Produced{BaseOffset: appended.BaseOffset, LogAppendTime: -1, LogStartOffset: appended.LogStartOffset, Leader: noLeader}
+	defer n.release(in)
+	appended, err := n.appendAs(cfg, p, in.batch, acks, known.guard)
+	if err != nil {
+		return Produced{}, err
+	}
+	out := Produced{BaseOffset: appended.BaseOffset, LogAppendTime: -1, LogStartOffset: appended.LogStartOffset, Leader: noLeader, letters: in.letters}
 	if cfg.TimestampType == record.LogAppendTime {
 		out.LogAppendTime = appended.LogAppendTime
 	}
@@ -95,7 +91,7 @@ func (n *Node) append(t *partition.Topic, p *partition.Partition, batch record.B
 
 // appendAs appends a batch under the codec that the topic asks for.
 func (n *Node) appendAs(cfg *configdef.Topic, p *partition.Partition, batch record.Batch, acks int16, guard storage.Guard) (partition.Appended, error) {
-	if cfg.KeepProducerCodec || batch.Codec() == cfg.Codec {
+	if cfg.KeepProducerCodec || batch.Codec() == cfg.Codec || batch.Count() == 0 {
 		return appendGuarded(p, batch, acks, guard)
 	}
 	buf := n.scratch.Get().(*[]byte)
@@ -145,8 +141,10 @@ func (n *Node) refuseProduce(t *partition.Topic, index int32, err error) Produce
 	if invalid, ok := errors.AsType[*record.InvalidRecordError](err); ok {
 		out.Err, out.Message, out.RecordErrors = invalid.Kind, invalid.Message, invalid.Records
 	}
-	if errors.Is(err, ErrSchemasNotAvailable) {
-		out.Err, out.Message = ErrSchemasNotAvailable, err.Error()
+	for _, unavailable := range []error{ErrSchemasNotAvailable, ErrDeadLettersNotAvailable} {
+		if errors.Is(err, unavailable) {
+			out.Err, out.Message = unavailable, err.Error()
+		}
 	}
 	if t == nil {
 		return out
@@ -179,7 +177,17 @@ func tellsLogStart(err error) bool {
 // Poll tells whether the outcome is final. Otherwise it returns a channel that is closed when it makes sense to Poll
 // again; several partitions of one request may be polled one after the other.
 func (p *Produced) Poll() (done bool, changed <-chan struct{}) {
-	done, err, changed := p.commit.Poll()
+	done, err, changed := p.letters.Poll()
+	if !done {
+		return false, changed
+	}
+	if err != nil {
+		p.finish(ErrDeadLettersNotAvailable)
+		p.Message = fmt.Sprintf("%v: %v", ErrDeadLettersNotAvailable, err)
+		return true, nil
+	}
+	p.letters = partition.Commit{}
+	done, err, changed = p.commit.Poll()
 	if !done {
 		return false, changed
 	}
@@ -196,7 +204,8 @@ func (p *Produced) Done() bool {
 	return done
 }
 
-// Wait returns when the outcome is final: for acks -1 when the high watermark covers the records. If ctx ends before,
+// Wait returns when the outcome is final: for acks -1 when the high watermark covers the records, and for all when dead letters are
+// committed. If ctx ends before,
 // Err becomes ErrTimedOut; the records may still be committed later.
 func (p *Produced) Wait(ctx context.Context) {
 	for {
@@ -222,7 +231,7 @@ func (p *Produced) Expire() {
 
 // finish makes the outcome final.
 func (p *Produced) finish(err error) {
-	p.commit = partition.Commit{}
+	p.letters, p.commit = partition.Commit{}, partition.Commit{}
 	if err != nil {
 		p.Err, p.BaseOffset, p.LogAppendTime, p.LogStartOffset = err, -1, -1, -1
 	}

@@ -30,6 +30,7 @@ func Start(ctx context.Context, cfg Config, deps Deps) (*Node, error) {
 		cfg: cfg, log: deps.Logger, now: deps.Now, store: deps.Store,
 		decompressors: decompressors{ceiling: cfg.MaxDecompressedBatch}, compressor: record.NewCompressor(),
 		scratch: sync.Pool{New: func() any { return new([]byte) }},
+		sorters: sync.Pool{New: func() any { return new(sorter) }},
 	}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)

@@ -15,20 +15,18 @@ type fakeValidator struct {
 	called int
 }
 
-func (f *fakeValidator) Validate(_ string, _ *configdef.Validation, b record.Batch, d *record.Decompressor) ([]ValidationFailure, error) {
+func (f *fakeValidator) Validate(_ string, _ *configdef.Validation, records *record.Reader, limit int) ([]ValidationFailure, error) {
 	f.called++
 	if f.err != nil {
 		return nil, f.err
 	}
 	var out []ValidationFailure
-	it := b.Records(d)
-	defer it.Close()
-	for i := int32(0); it.Next(); i++ {
-		if bytes.HasPrefix(it.Record().Value, []byte("bad")) {
-			out = append(out, ValidationFailure{Index: i, Reason: "malformed", Message: "The value is bad"})
+	for i := int32(0); records.Next(); i++ {
+		if len(out) < limit && bytes.HasPrefix(records.Record().Value, []byte("bad")) {
+			out = append(out, ValidationFailure{Index: i, SchemaID: 7, Reason: "malformed", Message: "The value is bad"})
 		}
 	}
-	return out, it.Err()
+	return out, nil
 }
 
 func TestProduceIsValidated(t *testing.T) {
@@ -55,6 +53,24 @@ func TestProduceIsValidated(t *testing.T) {
 	equal(t, "reject", n.read(reject, 0, 0), []string{"0=good"})
 	n.mustProduce(observe, 0, plain(t, "a", "bad"))
 	equal(t, "observe", n.read(observe, 0, 0), []string{"0=a", "1=bad"})
+}
+
+// TestValidationLooksAtTheBatchFirst sends batches that no topic takes: they are refused as elsewhere, whatever the schemas say.
+func TestValidationLooksAtTheBatchFirst(t *testing.T) {
+	n := startNode(t, relaxed, func(_ *Config, d *Deps) { d.Validator = &fakeValidator{err: errors.New("loading")} })
+	topic := n.topic("t", 1, "schema.validation.value", "structure", "cleanup.policy", "compact")
+	b := plain(t, "a")
+	b[len(b)-1] ^= 1
+	if got := n.produce(topic, 0, b); !errors.Is(got.Err, ErrCorruptMessage) {
+		t.Errorf("a wrong checksum: %+v", got)
+	}
+	builder := record.NewBuilder(record.NewOptions(record.Zstd))
+	builder.Append(&record.Record{Timestamp: testStart.UnixMilli(), Value: []byte("no key")})
+	keyless, err := builder.Build(nil, testCompressor)
+	must(t, err)
+	if got := n.produce(topic, 0, keyless); !errors.Is(got.Err, ErrInvalidRecord) || len(got.RecordErrors) != 1 {
+		t.Errorf("without a key: %+v", got)
+	}
 }
 
 func TestRefusedBatchTakesNoSequence(t *testing.T) {

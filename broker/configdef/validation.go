@@ -1,5 +1,12 @@
 package configdef
 
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
 // ValidationLevel is how closely the keys or values of a topic are looked at. Each level includes those before it.
 type ValidationLevel uint8
 
@@ -59,6 +66,29 @@ func strategies() oneOf {
 	}
 }
 
+// ValidationAction is what happens with records that do not conform.
+type ValidationAction uint8
+
+// The actions, in the order of validationActions.
+const (
+	// ValidationReject refuses the batch.
+	ValidationReject ValidationAction = iota
+	// ValidationDeadLetter leaves the records out and appends them to another topic; batches of transactions are refused.
+	ValidationDeadLetter
+	// ValidationMark lets the records in with a header that tells the reason.
+	ValidationMark
+	// ValidationObserve counts the records and lets them in.
+	ValidationObserve
+)
+
+// String is the name of the action in the configs.
+func (a ValidationAction) String() string { return validationActions[a] }
+
+var validationActions = [...]string{"reject", "dlq", "mark", "observe"}
+
+// deadLetterSuffix makes the name of a topic that of its dead letters, where no config tells another.
+const deadLetterSuffix = ".dlq"
+
 // ValidatedPart is what is asked of the keys or the values of a topic.
 type ValidatedPart struct {
 	Level    ValidationLevel
@@ -68,12 +98,15 @@ type ValidatedPart struct {
 // Validation is what a topic asks of the records that are produced to it.
 type Validation struct {
 	Key, Value ValidatedPart
-	// Observe counts records that do not conform and lets them in; otherwise the batch is refused.
-	Observe bool
+	Action     ValidationAction
+	// DeadLetters is the topic of the records that ValidationDeadLetter leaves out; empty where the topic's own name decides.
+	DeadLetters string
 	// Bare lets payloads in that name no schema; the latest version of the topic's subject is theirs.
 	Bare bool
 	// RejectNull refuses null where a schema is asked for.
 	RejectNull bool
+	// LatestOnly refuses schemas that are not the latest version of their subject.
+	LatestOnly bool
 }
 
 // Active tells whether anything is asked.
@@ -81,23 +114,33 @@ func (v *Validation) Active() bool {
 	return v.Key.Level != ValidationOff || v.Value.Level != ValidationOff
 }
 
+// DeadLetterTopic is where the dead letters of a topic go.
+func (v *Validation) DeadLetterTopic(topic string) string {
+	if v.DeadLetters != "" {
+		return v.DeadLetters
+	}
+	return topic + deadLetterSuffix
+}
+
 // newValidation merges the configs with their aliases: the stricter level holds, and the first strategy that is set.
 func newValidation(values map[string]Value) Validation {
 	return Validation{
 		Key: newValidatedPart(values, "key"), Value: newValidatedPart(values, "value"),
-		Observe:    values["schema.validation.action"].Text() == "observe",
-		Bare:       values["schema.validation.envelope"].Text() == "bare",
-		RejectNull: values["schema.validation.null"].Text() == "reject",
+		Action:      ValidationAction(indexOf(validationActions[:], values["schema.validation.action"].Text())),
+		DeadLetters: values["schema.validation.dlq.topic"].Text(),
+		Bare:        values["schema.validation.envelope"].Text() == "bare",
+		RejectNull:  values["schema.validation.null"].Text() == "reject",
+		LatestOnly:  values["schema.validation.latest.only"].Bool(),
 	}
 }
 
+// indexOf is where a value stands among those that its config permits.
+func indexOf(names []string, text string) uint8 {
+	return uint8(max(slices.Index(names, text), 0)) //nolint:gosec // there are a few
+}
+
 func newValidatedPart(values map[string]Value, part string) ValidatedPart {
-	var p ValidatedPart
-	for level, name := range validationLevels {
-		if values["schema.validation."+part].Text() == name {
-			p.Level = ValidationLevel(level) //nolint:gosec // there are five
-		}
-	}
+	p := ValidatedPart{Level: ValidationLevel(indexOf(validationLevels[:], values["schema.validation."+part].Text()))}
 	if values["confluent."+part+".schema.validation"].Bool() || values["redpanda."+part+".schema.id.validation"].Bool() {
 		p.Level = max(p.Level, ValidationID)
 	}
@@ -116,8 +159,16 @@ func newValidatedPart(values map[string]Value, part string) ValidatedPart {
 func validationKeys() []Key {
 	keys := []Key{
 		{
-			Name: "schema.validation.action", Type: String, Default: "reject", Valid: oneOf{"reject", "observe"},
-			Doc: "What happens when records do not conform: reject refuses their batch and names them to the producer, observe counts and logs them and lets them in.",
+			Name: "schema.validation.action", Type: String, Default: "reject", Valid: oneOf(validationActions[:]),
+			Doc: "What happens when records do not conform: reject refuses their batch and names them to the producer, dlq moves them to a topic of dead letters and lets the others in (batches of transactions are refused), mark lets them in with headers that tell the reason, observe counts and logs them and lets them in.",
+		},
+		{
+			Name: "schema.validation.dlq.topic", Type: String, NoDefault: true, Valid: deadLetterName{},
+			Doc: "The topic of dead letters under the action dlq. It is made when the first one comes. Unset: the name of the topic with " + deadLetterSuffix + ".",
+		},
+		{
+			Name: "schema.validation.latest.only", Type: Boolean, Default: "false",
+			Doc: "Whether a payload must name the schema of the latest version of its subject, instead of that of any version.",
 		},
 		{
 			Name: "schema.validation.envelope", Type: String, Default: "required", Valid: oneOf{"required", "bare"},
@@ -160,4 +211,20 @@ func validationKeys() []Key {
 		keys[i].Own = true
 	}
 	return keys
+}
+
+// deadLetterName permits names of topics that are no state of the broker or of what stands beside it.
+type deadLetterName struct{}
+
+var legalTopicName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`) })
+
+func (deadLetterName) String() string {
+	return "the name of a topic that does not begin with an underscore"
+}
+
+func (d deadLetterName) check(_ string, v Value) *complaint {
+	if v.text == "." || v.text == ".." || strings.HasPrefix(v.text, "_") || !legalTopicName().MatchString(v.text) {
+		return &complaint{v.text, "String must be " + d.String()}
+	}
+	return nil
 }

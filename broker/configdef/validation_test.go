@@ -1,6 +1,9 @@
 package configdef
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestValidation(t *testing.T) {
 	for _, c := range []struct {
@@ -33,13 +36,32 @@ func TestValidation(t *testing.T) {
 		},
 		{
 			"the rest",
-			map[string]string{"schema.validation.action": "observe", "schema.validation.envelope": "bare", "schema.validation.null": "reject"},
-			Validation{Observe: true, Bare: true, RejectNull: true},
+			map[string]string{"schema.validation.action": "observe", "schema.validation.envelope": "bare", "schema.validation.null": "reject", "schema.validation.latest.only": "true"},
+			Validation{Action: ValidationObserve, Bare: true, RejectNull: true, LatestOnly: true},
+		},
+		{
+			"dead letters",
+			map[string]string{"schema.validation.action": "dlq", "schema.validation.dlq.topic": "bad.ones"},
+			Validation{Action: ValidationDeadLetter, DeadLetters: "bad.ones"},
 		},
 	} {
 		topic, err := ParseTopic(c.overrides, nil)
 		if err != nil || topic.Validation != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, topic.Validation, err, c.want)
+		}
+	}
+}
+
+func TestDeadLetterTopic(t *testing.T) {
+	if got := (&Validation{}).DeadLetterTopic("orders"); got != "orders.dlq" {
+		t.Errorf("unset: %s", got)
+	}
+	if got := (&Validation{DeadLetters: "bad"}).DeadLetterTopic("orders"); got != "bad" {
+		t.Errorf("set: %s", got)
+	}
+	for _, name := range []string{"", ".", "..", "__consumer_offsets", "_schemas", "a b", strings.Repeat("a", 250)} {
+		if err := ValidateTopic(map[string]string{"schema.validation.dlq.topic": name}, nil); err == nil {
+			t.Errorf("%q was taken", name)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestDescribeConfigsVersions(t *testing.T) {
 		{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "ok", ConfigNames: []string{}},
 	}
 	for _, res := range ask[*kmsg.DescribeConfigsResponse](w, all).Resources {
-		if len(res.Configs) != 37+15 || res.ErrorMessage == nil || *res.ErrorMessage != "" { // as many as Kafka 4.4 has, and ours of validation
+		if len(res.Configs) != 37+17 || res.ErrorMessage == nil || *res.ErrorMessage != "" { // as many as Kafka 4.4 has, and ours of validation
 			t.Errorf("%d configs, message %v", len(res.Configs), res.ErrorMessage)
 		}
 		for _, c := range res.Configs {

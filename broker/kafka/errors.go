@@ -25,6 +25,7 @@ var codes = []struct {
 	{broker.ErrNotLeader, kerr.NotLeaderForPartition},
 	{broker.ErrLeaderNotAvailable, kerr.LeaderNotAvailable},
 	{broker.ErrSchemasNotAvailable, kerr.LeaderNotAvailable},
+	{broker.ErrDeadLettersNotAvailable, kerr.LeaderNotAvailable},
 	{broker.ErrReplicaNotAvailable, kerr.ReplicaNotAvailable},
 	{broker.ErrFencedLeaderEpoch, kerr.FencedLeaderEpoch},
 	{broker.ErrUnknownLeaderEpoch, kerr.UnknownLeaderEpoch},

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"moldau/broker/record"
 	"moldau/broker/storage"
 )
 
@@ -36,6 +37,21 @@ func (p *Partition) AppendVerified(b []byte, acks int16, guard storage.Guard) (A
 	return p.appendBy(acks, func(epoch int32) (storage.AppendInfo, error) { return p.log.AppendVerified(b, epoch, guard) })
 }
 
+// MayAppend tells what Append would say at this moment of a client's batch that belongs to no transaction: nil where it would take the
+// batch or find it a duplicate. It is for callers that have something to do before they append.
+func (p *Partition) MayAppend(b record.Batch, acks int16) error {
+	p.mu.Lock()
+	err := p.checkAppends(acks)
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := p.log.CheckProducer(b); err != nil {
+		return p.logError(err)
+	}
+	return nil
+}
+
 // AppendMarker appends the marker that ends a producer's transaction, which follows a version of the protocol.
 func (p *Partition) AppendMarker(b []byte, version int16) (Appended, error) {
 	return p.appendBy(AcksAll, func(epoch int32) (storage.AppendInfo, error) { return p.log.AppendMarker(b, epoch, version) })
@@ -59,16 +75,24 @@ func (p *Partition) appendBy(acks int16, add func(epoch int32) (storage.AppendIn
 func (p *Partition) beginAppend(acks int16) (epoch int32, tenure uint64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed != nil:
-		return 0, 0, p.closed
-	case !p.st.leads() || p.changing:
-		return 0, 0, ErrNotLeader
-	case acks == AcksAll && p.st.underMinISR():
-		return 0, 0, ErrNotEnoughReplicas
+	if err := p.checkAppends(acks); err != nil {
+		return 0, 0, err
 	}
 	p.appending++
 	return p.st.epoch, p.tenure, nil
+}
+
+// checkAppends checks that this replica may append. The caller holds mu.
+func (p *Partition) checkAppends(acks int16) error {
+	switch {
+	case p.closed != nil:
+		return p.closed
+	case !p.st.leads() || p.changing:
+		return ErrNotLeader
+	case acks == AcksAll && p.st.underMinISR():
+		return ErrNotEnoughReplicas
+	}
+	return nil
 }
 
 // endAppend moves the log end along, and with it, under relaxed durability, the high watermark.

@@ -92,6 +92,13 @@ func TestDuplicateWaitsWithTheOriginal(t *testing.T) {
 	if done, _, _ := again.Commit.Poll(); done {
 		t.Fatal("retry is acknowledged before the original")
 	}
+	must(t, p.MayAppend(buildBatch(t, idempotent(7, 0, 0), "a"), AcksAll))
+	if err := p.MayAppend(buildBatch(t, idempotent(7, 0, 5), "a"), AcksAll); !errors.Is(err, storage.ErrOutOfOrderSequence) {
+		t.Fatalf("a gap, asked beforehand: %v", err)
+	}
+	if p.Log().End() != 1 {
+		t.Fatal("a question was appended")
+	}
 	release()
 	must(t, wait(t, again.Commit))
 	must(t, wait(t, first.Commit))
@@ -110,6 +117,13 @@ func TestAppendRefusals(t *testing.T) {
 	if err := errOf(p.Append(batch(t, "x"), AcksAll, storage.OriginClient)); !errors.Is(err, ErrNotEnoughReplicas) {
 		t.Fatalf("under min.insync.replicas with acks=all: %v", err)
 	}
+	if err := p.MayAppend(batch(t, "x"), AcksAll); !errors.Is(err, ErrNotEnoughReplicas) {
+		t.Fatalf("asked beforehand: %v", err)
+	}
+	must(t, p.MayAppend(batch(t, "x"), 1))
+	if err := p.MayAppend(buildBatch(t, idempotent(7, 0, 3), "a gap is none for a producer that nobody knows"), 1); err != nil {
+		t.Fatalf("an unknown producer: %v", err)
+	}
 	a := h.append(p, 1, batch(t, "acks=1 is taken"))
 	if done, _, _ := a.Commit.Poll(); done {
 		t.Fatal("committed although too few replicas are in sync")
@@ -118,6 +132,9 @@ func TestAppendRefusals(t *testing.T) {
 	h.put(partitionKV(id, 0, metadata.PartitionRecord{Replicas: []int32{self, 2}, ISR: []int32{2}, Leader: 2, LeaderEpoch: 5}))
 	if err := errOf(p.Append(batch(t, "x"), 1, storage.OriginClient)); !errors.Is(err, ErrNotLeader) {
 		t.Fatalf("as a follower: %v", err)
+	}
+	if err := p.MayAppend(batch(t, "x"), 1); !errors.Is(err, ErrNotLeader) {
+		t.Fatalf("asked beforehand as a follower: %v", err)
 	}
 	if err := wait(t, a.Commit); !errors.Is(err, ErrNotLeader) {
 		t.Fatalf("a wait of an ended reign: %v", err)

@@ -172,28 +172,15 @@ func follow(c *catalog.Catalog, from *catalog.Schema, seen map[string]bool, into
 	return nil
 }
 
-// subject asks whether a schema stands under the subject that a strategy wants, and in Protobuf whether the message is there.
-func (c *compiled) subject(topic string, strategy Strategy, uses []*catalog.Schema, index []int32) *failure {
-	name := c.meaning.Name()
-	if p, ok := c.meaning.(*protobuf.Schema); ok {
-		path := make([]int, len(index))
-		for i, n := range index {
-			path[i] = int(n)
-		}
-		var err error
-		if name, err = p.MessageName(path); err != nil {
-			return fail(string(conform.UnknownMessage), "names message %v, which its schema does not have", index)
-		}
+// name is the full name of the record, in Protobuf that of the message at a path.
+func (c *compiled) name(index []int32) (string, error) {
+	p, ok := c.meaning.(*protobuf.Schema)
+	if !ok {
+		return c.meaning.Name(), nil
 	}
-	switch strategy {
-	case RecordName:
-	case TopicRecordName:
-		name = topic + "-" + name
-	default:
-		return nil
+	path := make([]int, len(index))
+	for i, n := range index {
+		path[i] = int(n)
 	}
-	if standsUnder(uses, name) {
-		return nil
-	}
-	return fail(reasonSubject, "names schema %d, which is not registered under subject %s", uses[0].ID, name)
+	return p.MessageName(path)
 }

@@ -1,15 +1,29 @@
 package validation
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // metrics are those of validation: moldau_validation_*.
 type metrics struct {
 	checked, failed *prometheus.CounterVec
 	cost            *prometheus.HistogramVec
+
+	mu     sync.RWMutex
+	topics map[string]struct{} // those that have series of their own
 }
+
+// maxTopics bounds how many topics have series of their own; the others share those of otherTopics, which is no topic's name.
+const (
+	maxTopics   = 1000
+	otherTopics = "(others)"
+)
 
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
+		topics: map[string]struct{}{},
 		checked: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moldau_validation_checked_total", Help: "Keys and values that were held against a schema, by topic and level.",
 		}, []string{"topic", "level"}),
@@ -25,4 +39,21 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		reg.MustRegister(m.checked, m.failed, m.cost)
 	}
 	return m
+}
+
+// label is the value of the label topic for a topic.
+func (m *metrics) label(topic string) string {
+	m.mu.RLock()
+	_, own := m.topics[topic]
+	m.mu.RUnlock()
+	if own {
+		return topic
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, own = m.topics[topic]; !own && len(m.topics) >= maxTopics {
+		return otherTopics
+	}
+	m.topics[topic] = struct{}{}
+	return topic
 }

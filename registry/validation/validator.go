@@ -54,14 +54,24 @@ type Topic struct {
 	Bare bool
 	// RejectNull refuses null.
 	RejectNull bool
+	// LatestOnly refuses schemas that are not the latest version of their subject.
+	LatestOnly bool
 }
 
 // Failure is a record that does not conform.
 type Failure struct {
-	Index   int32
-	Reason  string
+	// Index is the record's place in the batch.
+	Index int32
+	// SchemaID is the schema that the record names, NoSchema where it names none.
+	SchemaID int32
+	// Reason is why, in a word.
+	Reason string
+	// Message says it in plain words. Only the first record.MaxRecordErrors failures of a batch have one.
 	Message string
 }
+
+// NoSchema is the SchemaID of a record that names no schema.
+const NoSchema int32 = -1
 
 // Source is a catalog that keeps up with the registry's topic.
 type Source interface {
@@ -76,12 +86,8 @@ type Source interface {
 // ErrUnavailable says that the schemas could not be asked. The error that wraps it tells why.
 var ErrUnavailable = errors.New("schemas are not available")
 
-// patience is how long one batch waits for schemas at most, maxWaiting how many batches wait at a time. Waiting holds a handler
-// of the broker, which the source itself may need.
-const (
-	patience   = time.Second
-	maxWaiting = 2
-)
+// patience is how long one batch waits for schemas at most.
+const patience = time.Second
 
 // Options is what a validator is made with.
 type Options struct {
@@ -89,9 +95,11 @@ type Options struct {
 	Open func() (Source, error)
 	// SchemasTopic is the topic of the registry.
 	SchemasTopic string
-	Formats      []format.Format
-	Limits       conform.Limits
-	Registerer   prometheus.Registerer // may be nil
+	// Waiting is how many batches may wait for schemas at a time. Each holds a handler of the broker, and the source itself needs one.
+	Waiting    int
+	Formats    []format.Format
+	Limits     conform.Limits
+	Registerer prometheus.Registerer // may be nil
 }
 
 // Validator judges batches. Its methods may be called concurrently.
@@ -109,7 +117,7 @@ type Validator struct {
 
 // New returns a validator. Close it before the source.
 func New(o Options) *Validator {
-	return &Validator{opts: o, waiting: make(chan struct{}, maxWaiting), checkers: newCheckers(o), metrics: newMetrics(o.Registerer)}
+	return &Validator{opts: o, waiting: make(chan struct{}, o.Waiting), checkers: newCheckers(o), metrics: newMetrics(o.Registerer)}
 }
 
 // Close ends what is under way. Nothing can be told afterwards.
@@ -120,9 +128,9 @@ func (v *Validator) Close() {
 	v.checkers.close()
 }
 
-// Validate judges the records of a batch. Failures are in the order of the records and at most record.MaxRecordErrors. The error
-// wraps ErrUnavailable, or says that the batch is malformed.
-func (v *Validator) Validate(t *Topic, batch record.Batch, d *record.Decompressor) ([]Failure, error) {
+// Validate judges the records that a reader shows. Failures are in the order of the records and at most limit. The error wraps
+// ErrUnavailable; whether the reader came to the end of its batch is the caller's to ask.
+func (v *Validator) Validate(t *Topic, records *record.Reader, limit int) ([]Failure, error) {
 	if t.Name == v.opts.SchemasTopic {
 		return nil, nil
 	}
@@ -133,9 +141,9 @@ func (v *Validator) Validate(t *Topic, batch record.Batch, d *record.Decompresso
 	if err != nil {
 		return nil, err
 	}
-	j := judge{v: v, t: t, source: source, wait: w, subject: [2]string{t.Name + "-key", t.Name + "-value"}}
-	failures, err := j.batch(batch, d)
-	v.metrics.cost.WithLabelValues(t.Name).Observe(time.Since(started).Seconds())
+	j := judge{v: v, t: t, label: v.metrics.label(t.Name), source: source, catalog: source.Catalog(), wait: w, subject: [2]string{t.Name + "-key", t.Name + "-value"}}
+	failures, err := j.batch(records, limit)
+	v.metrics.cost.WithLabelValues(j.label).Observe(time.Since(started).Seconds())
 	return failures, err
 }
 
@@ -181,7 +189,7 @@ func (w *wait) do(f func(context.Context) error) error {
 		select {
 		case w.v.waiting <- struct{}{}:
 		default:
-			return fmt.Errorf("%w: %d batches wait for schemas already", ErrUnavailable, maxWaiting)
+			return fmt.Errorf("%w: %d batches wait for schemas already", ErrUnavailable, w.v.opts.Waiting)
 		}
 		w.ctx, w.cancel = context.WithTimeout(context.Background(), patience)
 	}

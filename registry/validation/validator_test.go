@@ -74,7 +74,7 @@ func newTestValidator(t testing.TB) (*Validator, *fakeSource) {
 	f := &fakeSource{shown: new(catalog.Catalog), newest: new(catalog.Catalog)}
 	l := format.DefaultLimits()
 	v := New(Options{
-		Open: func() (Source, error) { return f, nil }, SchemasTopic: "_schemas",
+		Open: func() (Source, error) { return f, nil }, SchemasTopic: "_schemas", Waiting: 2,
 		Formats: []format.Format{avro.New(l), protobuf.New(l), jsonschema.New(l)}, Limits: conform.DefaultLimits(),
 	})
 	t.Cleanup(v.Close)
@@ -145,7 +145,7 @@ func TestReasons(t *testing.T) {
 		topic := &Topic{Name: "t", Value: Part{Level: c.level, Strategy: c.by}, Bare: c.bare}
 		for _, codec := range []record.Codec{record.None, record.Zstd} {
 			b := batchOf(t, codec, record.Record{Value: nil}, record.Record{Value: c.value, Headers: c.header})
-			got, err := v.Validate(topic, b, unpack)
+			got, err := validate(v, topic, b)
 			switch {
 			case err != nil:
 				t.Errorf("%s: %v", c.name, err)
@@ -156,10 +156,17 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// validate shows a batch to a validator, and asks for as many failures as it may have.
+func validate(v *Validator, t *Topic, b record.Batch) ([]Failure, error) {
+	r := b.Records(unpack)
+	defer r.Close()
+	return v.Validate(t, r, int(b.Count()))
+}
+
 func TestNullIsRefusedOnDemand(t *testing.T) {
 	v, _ := newTestValidator(t)
 	topic := &Topic{Name: "t", Key: Part{Level: ID}, RejectNull: true}
-	got, err := v.Validate(topic, batchOf(t, record.None, record.Record{Value: []byte("x")}), unpack)
+	got, err := validate(v, topic, batchOf(t, record.None, record.Record{Value: []byte("x")}))
 	if err != nil || len(got) != 1 || got[0].Reason != "null" || !strings.HasPrefix(got[0].Message, "The key") {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -169,13 +176,104 @@ func TestUnknownSchemaAsksForTheEndOnce(t *testing.T) {
 	v, f := newTestValidator(t)
 	topic := &Topic{Name: "t", Value: Part{Level: ID}}
 	b := batchOf(t, record.None, record.Record{Value: named5(7, "")}, record.Record{Value: named5(8, "")})
-	got, err := v.Validate(topic, b, unpack)
+	got, err := validate(v, topic, b)
 	if err != nil || len(got) != 2 || f.asked != 1 {
 		t.Errorf("%+v, %v, asked %d times", got, err, f.asked)
 	}
 	f.add(t, "t-value", 7, format.Avro, avroText)
-	if got, err = v.Validate(topic, b, unpack); err != nil || len(got) != 1 || got[0].Index != 1 {
+	if got, err = validate(v, topic, b); err != nil || len(got) != 1 || got[0].Index != 1 {
 		t.Errorf("after the registration: %+v, %v", got, err)
+	}
+}
+
+// TestStaleCatalogRefusesNothing registers schemas that the validator has under other names already, which a stale catalog
+// would refuse.
+func TestStaleCatalogRefusesNothing(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		topic Topic
+		value []byte
+		// subject gets a schema of this id afterwards.
+		subject string
+		id      int32
+	}{
+		{"subject", Topic{Name: "t", Value: Part{Level: ID}}, named5(1, "\x02x"), "t-value", 1},
+		{"record", Topic{Name: "t", Value: Part{Level: ID, Strategy: RecordName}}, named5(1, "\x02x"), "n.A", 1},
+		{"latest", Topic{Name: "u", Value: Part{Level: ID}, LatestOnly: true}, named5(3, "{}"), "u-value", 3},
+		{"bare", Topic{Name: "u", Value: Part{Level: Structure}, Bare: true}, []byte(`{"s":1}`), "u-value", 3},
+	} {
+		v, f := newTestValidator(t)
+		f.add(t, "other", 1, format.Avro, avroText)
+		f.add(t, "another", 3, format.JSON, jsonText)
+		f.add(t, "u-value", 2, format.Avro, avroText)
+		f.shown = f.newest
+		b := batchOf(t, record.None, record.Record{Value: c.value}, record.Record{Value: c.value})
+		got, err := validate(v, &c.topic, b)
+		if err != nil || len(got) != 2 || f.asked != 1 {
+			t.Errorf("%s, before: %+v, %v, asked %d times", c.name, got, err, f.asked)
+		}
+		kind, text := format.Avro, avroText
+		if c.id == 3 {
+			kind, text = format.JSON, jsonText
+		}
+		f.add(t, c.subject, c.id, kind, text)
+		if got, err = validate(v, &c.topic, b); err != nil || len(got) > 0 || f.asked != 2 {
+			t.Errorf("%s, after: %+v, %v, asked %d times", c.name, got, err, f.asked)
+		}
+	}
+}
+
+func TestLatestOnly(t *testing.T) {
+	v, f := newTestValidator(t)
+	f.add(t, "t-value", 1, format.Avro, avroText)
+	topic := &Topic{Name: "t", Value: Part{Level: ID}, LatestOnly: true}
+	b := batchOf(t, record.None, record.Record{Value: named5(1, "\x02x")})
+	if got, err := validate(v, topic, b); err != nil || len(got) > 0 {
+		t.Errorf("the only version: %+v, %v", got, err)
+	}
+	f.add(t, "t-value", 2, format.Avro, `"string"`)
+	f.shown = f.newest
+	if got, err := validate(v, topic, b); err != nil || len(got) != 1 || got[0].Reason != reasonNotLatest || got[0].SchemaID != 1 {
+		t.Errorf("an older version: %+v, %v", got, err)
+	}
+	topic.LatestOnly = false
+	if got, err := validate(v, topic, b); err != nil || len(got) > 0 {
+		t.Errorf("an older version where all may be: %+v, %v", got, err)
+	}
+}
+
+// TestManyFailures has more of them than get a message, and more than are asked for.
+func TestManyFailures(t *testing.T) {
+	v, _ := newTestValidator(t)
+	b := batchOf(t, record.None, slices.Repeat([]record.Record{{Value: []byte("bad")}}, record.MaxRecordErrors+10)...)
+	got, err := validate(v, &Topic{Name: "t", Value: Part{Level: ID}}, b)
+	if err != nil || len(got) != record.MaxRecordErrors+10 {
+		t.Fatalf("%d failures, %v", len(got), err)
+	}
+	for i, f := range got {
+		if f.Index != int32(i) || f.Reason != reasonNoID || f.SchemaID != NoSchema || (f.Message == "") != (i >= record.MaxRecordErrors) {
+			t.Fatalf("failure %d: %+v", i, f)
+		}
+	}
+	r := b.Records(unpack)
+	defer r.Close()
+	if got, err = v.Validate(&Topic{Name: "t", Value: Part{Level: ID}}, r, 3); err != nil || len(got) != 3 {
+		t.Errorf("asked for 3: %d, %v", len(got), err)
+	}
+}
+
+func TestTopicsWithSeries(t *testing.T) {
+	m := newMetrics(nil)
+	for i := range maxTopics {
+		if name := fmt.Sprint("t", i); m.label(name) != name {
+			t.Fatalf("topic %d has no series of its own", i)
+		}
+	}
+	if got := m.label("late"); got != otherTopics {
+		t.Errorf("one too many: %s", got)
+	}
+	if got := m.label("t0"); got != "t0" {
+		t.Errorf("an old one: %s", got)
 	}
 }
 
@@ -184,18 +282,18 @@ func TestNothingPassesBeforeTheFirstLoad(t *testing.T) {
 	f.err = errors.New("no broker")
 	topic := &Topic{Name: "t", Value: Part{Level: ID}}
 	b := batchOf(t, record.None, record.Record{})
-	if _, err := v.Validate(topic, b, unpack); !errors.Is(err, ErrUnavailable) {
+	if _, err := validate(v, topic, b); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	if got, err := v.Validate(&Topic{Name: "_schemas", Value: topic.Value}, b, unpack); err != nil || got != nil {
+	if got, err := validate(v, &Topic{Name: "_schemas", Value: topic.Value}, b); err != nil || got != nil {
 		t.Errorf("the registry's own topic: %v, %v", got, err)
 	}
 	f.err = nil
-	if _, err := v.Validate(topic, b, unpack); err != nil {
+	if _, err := validate(v, topic, b); err != nil {
 		t.Error(err)
 	}
 	v.Close()
-	if _, err := v.Validate(topic, b, unpack); !errors.Is(err, ErrUnavailable) {
+	if _, err := validate(v, topic, b); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -203,10 +301,10 @@ func TestNothingPassesBeforeTheFirstLoad(t *testing.T) {
 // TestFewWait fills the places of those who wait; the next one is sent away at once.
 func TestFewWait(t *testing.T) {
 	v, _ := newTestValidator(t)
-	for range maxWaiting {
+	for range v.opts.Waiting {
 		v.waiting <- struct{}{}
 	}
-	_, err := v.Validate(&Topic{Name: "t", Value: Part{Level: ID}}, batchOf(t, record.None, record.Record{}), unpack)
+	_, err := validate(v, &Topic{Name: "t", Value: Part{Level: ID}}, batchOf(t, record.None, record.Record{}))
 	if !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
@@ -215,7 +313,7 @@ func TestFewWait(t *testing.T) {
 func TestUncheckable(t *testing.T) {
 	v, f := newTestValidator(t)
 	f.add(t, "t-value", 1, format.Avro, `{"type":"nonsense"}`)
-	got, err := v.Validate(&Topic{Name: "t", Value: Part{Level: Structure}}, batchOf(t, record.None, record.Record{Value: named5(1, "")}), unpack)
+	got, err := validate(v, &Topic{Name: "t", Value: Part{Level: Structure}}, batchOf(t, record.None, record.Record{Value: named5(1, "")}))
 	if err != nil || len(got) != 1 || got[0].Reason != reasonUncheckable {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -237,7 +335,7 @@ func BenchmarkValidate(b *testing.B) {
 			b.Run(kind+"/"+level.String(), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if got, err := v.Validate(topic, batch, unpack); err != nil || len(got) > 0 {
+					if got, err := validate(v, topic, batch); err != nil || len(got) > 0 {
 						b.Fatal(got, err)
 					}
 				}

@@ -39,6 +39,7 @@ func (p *process) newValidator() *validator {
 			return nil, errNoSource
 		},
 		SchemasTopic: cfg.Topic,
+		Waiting:      max(p.settings.kafka.NumIOThreads/2, 1),
 		Formats:      []format.Format{avro.New(cfg.Limits()), protobuf.New(cfg.Limits()), jsonschema.New(cfg.Limits())},
 		Limits:       conform.DefaultLimits(),
 		Registerer:   p.registry,
@@ -47,9 +48,12 @@ func (p *process) newValidator() *validator {
 }
 
 // Validate implements broker.Validator.
-func (v *validator) Validate(topic string, rules *configdef.Validation, batch record.Batch, d *record.Decompressor) ([]broker.ValidationFailure, error) {
-	t := validation.Topic{Name: topic, Key: partOf(rules.Key), Value: partOf(rules.Value), Bare: rules.Bare, RejectNull: rules.RejectNull}
-	failures, err := v.Validator.Validate(&t, batch, d)
+func (v *validator) Validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) ([]broker.ValidationFailure, error) {
+	t := validation.Topic{
+		Name: topic, Key: partOf(rules.Key), Value: partOf(rules.Value),
+		Bare: rules.Bare, RejectNull: rules.RejectNull, LatestOnly: rules.LatestOnly,
+	}
+	failures, err := v.Validator.Validate(&t, records, limit)
 	if len(failures) == 0 {
 		return nil, err
 	}

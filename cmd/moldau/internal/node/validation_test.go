@@ -146,6 +146,62 @@ func TestValidation(t *testing.T) {
 	}
 }
 
+// TestDeadLetters leaves a batch without records behind, reads past it with a client, and looks at what became of its records.
+func TestDeadLetters(t *testing.T) {
+	o, out := options(filepath.Join(t.TempDir(), "data"))
+	s := start(t, o, out)
+	id := s.register("orders-value", "AVRO", `"string"`)
+	c := s.client()
+	level, action := "structure", "dlq"
+	if _, err := kadm.NewClient(c).CreateTopic(t.Context(), 1, 1, map[string]*string{"schema.validation.value": &level, "schema.validation.action": &action}, "orders"); err != nil {
+		t.Fatal(err)
+	}
+	for _, payload := range [][]byte{named(id, 9), []byte("bare"), named(id, 2, 'x')} {
+		if err := produceTo(t.Context(), c, "orders", payload); err != nil {
+			t.Errorf("%q: %v", payload, err)
+		}
+	}
+	good := s.records("orders", 1)
+	if good[0].Offset != 2 || string(good[0].Value) != string(named(id, 2, 'x')) {
+		t.Errorf("the good record is %d %q", good[0].Offset, good[0].Value)
+	}
+	for i, want := range []string{
+		"reason=malformed message=The value does not conform to schema 1: byte 1: a length is negative schema.id=1 topic=orders partition=0",
+		"reason=no_schema_id message=The value does not begin with a schema id topic=orders partition=0",
+	} {
+		var got []string
+		for _, h := range s.records("orders.dlq", 2)[i].Headers {
+			got = append(got, strings.TrimPrefix(h.Key, "moldau.validation.")+"="+string(h.Value))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("dead letter %d: %q", i, got)
+		}
+	}
+	c.Close()
+	s.end()
+}
+
+// records reads records of the partition 0 of a topic from its beginning.
+func (s *server) records(topic string, n int) []*kgo.Record {
+	s.t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(s.addresses["kafka"]), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	var out []*kgo.Record
+	for len(out) < n {
+		fetches := c.PollFetches(ctx)
+		if err := fetches.Err(); err != nil {
+			s.t.Fatal(err)
+		}
+		out = append(out, fetches.Records()...)
+	}
+	return out
+}
+
 // requireRecordError sends one batch by hand and looks at the answer's errors of records.
 func requireRecordError(t *testing.T, c *kgo.Client, payload []byte) {
 	t.Helper()
