@@ -41,11 +41,26 @@ type checkerKey struct {
 	level Level
 }
 
+// failureAge is how long a failure to compile a schema counts. It may have been for want of time on a busy machine, or of a
+// reference that the catalog did not hold yet.
+const failureAge = 30 * time.Second
+
 // entry is a schema that is compiled when done is closed.
 type entry struct {
 	done     chan struct{}
 	compiled *compiled
 	err      error
+	failed   time.Time // when err was found
+}
+
+// stale tells whether the entry is a failure that no longer counts.
+func (e *entry) stale() bool {
+	select {
+	case <-e.done:
+		return e.err != nil && time.Since(e.failed) > failureAge
+	default:
+		return false
+	}
 }
 
 // compiled is what a payload is held against.
@@ -76,12 +91,12 @@ func (c *checkers) get(from *catalog.Catalog, s *catalog.Schema, level Level) *e
 	c.mu.RLock()
 	e := c.kept[k]
 	c.mu.RUnlock()
-	if e != nil {
+	if e != nil && !e.stale() {
 		return e
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e = c.kept[k]; e != nil {
+	if e = c.kept[k]; e != nil && !e.stale() {
 		return e
 	}
 	if err := c.ctx.Err(); err != nil {
@@ -101,7 +116,7 @@ func (c *checkers) get(from *catalog.Catalog, s *catalog.Schema, level Level) *e
 	return e
 }
 
-// compile fills an entry. One that failed for want of time is made anew by the next who asks.
+// compile fills an entry. Who meets one that failed for want of time is to try again; it is made anew when its failure is stale.
 func (c *checkers) compile(k checkerKey, e *entry, from *catalog.Catalog, s *catalog.Schema, level Level) {
 	defer close(e.done)
 	select {
@@ -113,12 +128,11 @@ func (c *checkers) compile(k checkerKey, e *entry, from *catalog.Catalog, s *cat
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, compileTime)
 	defer cancel()
-	e.compiled, e.err = c.make(ctx, from, s, level)
-	if errors.Is(e.err, context.Canceled) {
+	if e.compiled, e.err = c.make(ctx, from, s, level); e.err != nil {
+		e.failed = time.Now()
+	}
+	if errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded) {
 		e.err = fmt.Errorf("%w: %w", ErrUnavailable, e.err)
-		c.mu.Lock()
-		delete(c.kept, k)
-		c.mu.Unlock()
 	}
 }
 

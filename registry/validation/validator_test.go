@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -317,6 +320,39 @@ func TestUncheckable(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Reason != reasonUncheckable {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// slowOnce is a format that lacked the time to parse its first schema.
+type slowOnce struct {
+	format.Format
+	asked atomic.Int32
+}
+
+func (s *slowOnce) Parse(ctx context.Context, source format.Source) (format.Schema, error) {
+	if s.asked.Add(1) == 1 {
+		return nil, fmt.Errorf("parse: %w", context.DeadlineExceeded)
+	}
+	return s.Format.Parse(ctx, source)
+}
+
+// A schema that could not be compiled in time is no fault of the record, and is compiled again after a while.
+func TestSchemaThatTookTooLongIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, f := newTestValidator(t)
+		slow := &slowOnce{Format: avro.New(format.DefaultLimits())}
+		v.checkers.formats[format.Avro] = slow
+		f.add(t, "t-value", 1, format.Avro, avroText)
+		topic, batch := &Topic{Name: "t", Value: Part{Level: Structure}}, batchOf(t, record.None, record.Record{Value: named5(1, "\x02x")})
+		for range 3 {
+			if got, err := validate(v, topic, batch); !errors.Is(err, ErrUnavailable) {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+		time.Sleep(failureAge + 1)
+		if got, err := validate(v, topic, batch); err != nil || len(got) > 0 || slow.asked.Load() != 2 {
+			t.Errorf("%+v, %v; parsed %d times", got, err, slow.asked.Load())
+		}
+	})
 }
 
 func BenchmarkValidate(b *testing.B) {
