@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -22,7 +22,7 @@ type lagRow struct {
 	Committed *int64 `json:"committed"` // null: nothing yet
 	Start     int64  `json:"start_offset"`
 	End       int64  `json:"end_offset"`
-	// Lag is how many records the group has not read: those below the start are gone, and count no more.
+	// Lag is how many records the group has not read: those below the start are gone, and count no more. It is 0 with an Error.
 	Lag    int64  `json:"lag"`
 	Member string `json:"member,omitempty"`
 	Client string `json:"client,omitempty"`
@@ -122,10 +122,11 @@ func lagRowsOf(l kadm.DescribedGroupLag) []lagRow {
 		if p.Commit.At >= 0 {
 			r.Committed = &p.Commit.At
 		}
-		if err := errors.Join(p.Start.Err, p.End.Err); err != nil {
-			r.Error = p.End.Err.Error()
+		if err := cmp.Or(p.Err, p.End.Err, p.Start.Err); err != nil {
+			r.Error = err.Error()
+		} else {
+			r.Lag = max(0, r.End-max(p.Commit.At, r.Start))
 		}
-		r.Lag = max(0, r.End-max(p.Commit.At, r.Start))
 		if m := p.Member; m != nil {
 			r.Member, r.Client, r.Host = m.MemberID, m.ClientID, m.ClientHost
 		}

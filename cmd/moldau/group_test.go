@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"moldau/cmd/moldau/internal/exit"
@@ -66,6 +68,47 @@ func TestConsumerGroupCommands(t *testing.T) {
 	}
 	if got := s.ok("", "group", "describe", "modern"); !strings.Contains(got, "type          consumer, epoch") {
 		t.Errorf("describe for people:\n%s", got)
+	}
+}
+
+// What was deleted is behind nobody: the lag of a group that had not read it counts from where the partition begins.
+func TestLagBelowTheStart(t *testing.T) {
+	s := &shell{t: t, brokers: serve(t, t.TempDir()).kafka}
+	s.ok("", "topic", "create", "seeded", "-p", "1")
+	s.ok("a\n", "topic", "produce", "seeded")
+	s.consume("slow", 1).Close()
+	s.ok("b\nc\nd\ne\n", "topic", "produce", "seeded")
+	lag := func() lagRow {
+		lags := decode[[]lagRow](t, s.ok("", "group", "lag", "slow", "-o", "json"))
+		if len(lags) != 1 || lags[0].Committed == nil || *lags[0].Committed != 1 {
+			t.Fatalf("lag: %+v", lags)
+		}
+		return lags[0]
+	}
+	if got := lag(); got.Lag != 4 {
+		t.Errorf("before the deletion: %+v", got)
+	}
+	s.ok("", "topic", "trim", "seeded", "--up-to", "3", "-y")
+	if got := lag(); got.Lag != 2 || got.End != 5 {
+		t.Errorf("after the deletion: %+v", got)
+	}
+	s.ok("", "topic", "trim", "seeded", "--up-to", "end", "-y")
+	if got := lag(); got.Lag != 0 {
+		t.Errorf("after the deletion of everything: %+v", got)
+	}
+}
+
+// A partition of which only the start or only the end could be learnt has its row, with the reason in it.
+func TestLagOfWhatCannotBeRead(t *testing.T) {
+	for _, l := range []kadm.GroupMemberLag{
+		{Topic: "t", Start: kadm.ListedOffset{Err: kerr.KafkaStorageError}},
+		{Topic: "t", End: kadm.ListedOffset{Err: kerr.KafkaStorageError}},
+		{Topic: "t", Err: kerr.KafkaStorageError},
+	} {
+		rows := lagRowsOf(kadm.DescribedGroupLag{Group: "g", Lag: kadm.GroupLag{"t": {0: l}}})
+		if len(rows) != 1 || !strings.Contains(rows[0].lagText(), "KAFKA_STORAGE_ERROR") {
+			t.Errorf("%+v becomes %+v", l, rows)
+		}
 	}
 }
 
