@@ -1,30 +1,42 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
-// Cyclic (I11, G1c) finds transactions that read each other in a circle: one depends on another when it read an element of
-// the other's, which was committed then. The circles are the strongly connected components of that graph, by Tarjan's
-// algorithm. The order of appends is no dependency: Kafka's transactions that are open at the same time append to their
-// partitions as they come, so two lists may have them in contrary orders (G0).
+// Cyclic (I11, G0 and G1c) finds transactions that come after each other in a circle. One comes after another when it read an
+// element of the other's (write-read), when it began after the other was known to be committed (time), and when its element
+// stands behind the other's in a list although it was the first by time (write-write). Transactions that were open at the same
+// time have no order of appends: Kafka lets each append to its partitions as it comes, so two lists may have them in contrary
+// orders. The circles are the strongly connected components of that graph, by Tarjan's algorithm.
 func Cyclic(h TxnHistory) []Violation {
 	var out []Violation
 	for _, c := range dependencies(h).components() {
+		c = slices.DeleteFunc(c, func(node int) bool { return node < 0 })
 		if len(c) > 1 {
 			slices.Sort(c)
-			out = append(out, Violation{"cycle", fmt.Sprintf("transactions %v read each other", c)})
+			out = append(out, Violation{"cycle", fmt.Sprintf("transactions %v come after each other", c)})
 		}
 	}
 	return out
 }
 
-// graph has the ids of transactions as nodes.
+// graph has the ids of transactions as nodes, which are positive, and points in time as negative ones.
 type graph map[int][]int
 
 func dependencies(h TxnHistory) graph {
-	by, g := h.writers(), graph{}
+	g := graph{}
+	g.addReads(h)
+	g.addTime(h)
+	g.addWrites(h)
+	return g
+}
+
+// addReads leads from writers to their readers.
+func (g graph) addReads(h TxnHistory) {
+	by := h.writers()
 	for i := range h.Txns {
 		reader := &h.Txns[i]
 		from := map[int]bool{reader.ID: true}
@@ -37,7 +49,53 @@ func dependencies(h TxnHistory) graph {
 			}
 		}
 	}
-	return g
+}
+
+// addTime leads from what was committed to everything that began later. One node for each end, each with an edge to the next,
+// keeps that as short as the history.
+func (g graph) addTime(h TxnHistory) {
+	ended := make([]*Txn, 0, len(h.Txns))
+	for i := range h.Txns {
+		if h.Txns[i].End > 0 {
+			ended = append(ended, &h.Txns[i])
+		}
+	}
+	slices.SortFunc(ended, func(a, b *Txn) int { return cmp.Compare(a.End, b.End) })
+	for i, x := range ended {
+		point := -1 - i
+		g[x.ID] = append(g[x.ID], point)
+		if i > 0 {
+			g[point+1] = append(g[point+1], point)
+		}
+	}
+	for i := range h.Txns {
+		x := &h.Txns[i]
+		before, _ := slices.BinarySearchFunc(ended, x.Begin, func(e *Txn, begin int64) int { return cmp.Compare(e.End, begin) })
+		if before > 0 {
+			g[-before] = append(g[-before], x.ID)
+		}
+	}
+}
+
+// addWrites leads from the youngest of the transactions in front of an element to the one that appended it, if that one had ended
+// before. Lists that agree with the time add nothing to it.
+func (g graph) addWrites(h TxnHistory) {
+	by := h.writers()
+	for p, list := range h.Final {
+		var youngest *Txn
+		for _, e := range list {
+			x := by[Item{p, e}]
+			if x == nil {
+				continue
+			}
+			if youngest != nil && x.End > 0 && x.End < youngest.Begin {
+				g[youngest.ID] = append(g[youngest.ID], x.ID)
+			}
+			if youngest == nil || x.Begin > youngest.Begin {
+				youngest = x
+			}
+		}
+	}
 }
 
 // components returns the strongly connected components. It keeps its own stack, as histories are longer than call stacks should be.

@@ -28,6 +28,9 @@ type GroupEvent struct {
 // before the member asks where to begin. The topic has no gaps.
 type GroupHistory struct {
 	Events []GroupEvent
+	// Instances are the group instance ids of the static members. A member that comes back with the instance id of another one
+	// takes its place, in the same generation where nothing else changes.
+	Instances map[string]string
 	// Ends are the ends of the partitions when everything was read.
 	Ends map[int32]int64
 }
@@ -72,6 +75,14 @@ func Skipped(h GroupHistory) []Violation {
 	return out
 }
 
+// owner is what makes members that follow each other in one place the same.
+func (h GroupHistory) owner(member string) string {
+	if instance := h.Instances[member]; instance != "" {
+		return "instance " + instance
+	}
+	return member
+}
+
 // OwnedTwice (I13) finds partitions with two members in one generation.
 func OwnedTwice(h GroupHistory) []Violation {
 	by := map[tenure]string{}
@@ -81,7 +92,7 @@ func OwnedTwice(h GroupHistory) []Violation {
 		if e.Kind != Assigned {
 			continue
 		}
-		if other, ok := by[at]; ok && other != e.Member {
+		if other, ok := by[at]; ok && h.owner(other) != h.owner(e.Member) {
 			out = append(out, Violation{"owned-twice", fmt.Sprintf("partition %d belongs to %s and %s in generation %d", e.Partition, other, e.Member, e.Generation)})
 		}
 		by[at] = e.Member

@@ -20,6 +20,18 @@ func goodGroup() GroupHistory {
 	}
 }
 
+// A static member that comes back has what was its own, in the same generation.
+func TestStaticMemberComesBack(t *testing.T) {
+	h := goodGroup()
+	for i := range h.Events {
+		h.Events[i].Generation = 1
+	}
+	h.Instances = map[string]string{"a": "one", "b": "one"}
+	if v := CheckGroup(h); len(v) != 0 {
+		t.Fatal(v)
+	}
+}
+
 // TestSeededGroupBugs plants one bug at a time, each of which one invariant has to find.
 func TestSeededGroupBugs(t *testing.T) {
 	if v := CheckGroup(goodGroup()); len(v) != 0 {
@@ -33,6 +45,9 @@ func TestSeededGroupBugs(t *testing.T) {
 		{"a poll skips", "skipped", Skipped, func(h *GroupHistory) { h.Events[2].Offset = 2 }},
 		{"a poll goes back", "skipped", Skipped, func(h *GroupHistory) { h.Events[4].Offset = 1 }},
 		{"two owners", "owned-twice", OwnedTwice, func(h *GroupHistory) { h.Events[5].Generation = 1 }},
+		{"two owners that are static", "owned-twice", OwnedTwice, func(h *GroupHistory) {
+			h.Events[5].Generation, h.Instances = 1, map[string]string{"a": "first", "b": "second"}
+		}},
 		{"a commit falls", "commit-fell", CommitFell, func(h *GroupHistory) { h.Events[8].Generation, h.Events[8].Offset = 1, 1 }},
 		{"a commit of what nobody got", "commit-ahead", CommitAhead, func(h *GroupHistory) { h.Events[3].Offset = 3 }},
 		{"a commit is forgotten", "delivered-again", DeliveredAgain, func(h *GroupHistory) { h.Events[6].Offset = 1 }},

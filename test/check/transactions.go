@@ -36,6 +36,9 @@ type Txn struct {
 	// Fenced says that another producer of the same transactional id had begun before this one appended or committed: it must
 	// not be committed.
 	Fenced bool
+	// Begin is before the first append and End after the commit was acknowledged, on one clock for the whole history. An End of 0
+	// is not known. Reads are older than Begin.
+	Begin, End int64
 }
 
 // TxnHistory is what transactions did, and what the lists were at the end: for each partition all elements in the order of

@@ -88,6 +88,7 @@ func TestLists(t *testing.T) {
 type listWorkload struct {
 	addr    string
 	element atomic.Int64
+	clock   atomic.Int64
 	mu      sync.Mutex
 	txns    []check.Txn
 }
@@ -124,6 +125,7 @@ func (w *listWorkload) transact(ctx context.Context, rng *rand.Rand, cl *kgo.Cli
 	if rng.IntN(4) == 0 {
 		x.Reads, _ = readLists(ctx, w.addr) // nothing while the broker is away: reading is no part of the transaction
 	}
+	x.Begin = w.clock.Add(1)
 	if err := cl.BeginTransaction(); err != nil {
 		return err
 	}
@@ -134,7 +136,7 @@ func (w *listWorkload) transact(ctx context.Context, rng *rand.Rand, cl *kgo.Cli
 	case abort: // nobody asked for a commit
 		x.Outcome = check.Aborted
 	case err == nil:
-		x.Outcome = check.Committed
+		x.Outcome, x.End = check.Committed, w.clock.Add(1)
 	}
 	w.note(x)
 	return errors.Join(failed, err)
@@ -160,7 +162,7 @@ func (w *listWorkload) zombies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := check.Txn{Fenced: true}
+		x := check.Txn{Fenced: true, Begin: w.clock.Add(1)}
 		if err := errors.Join(old.BeginTransaction(), w.append(t.Context(), old, &x, []int{0, 1})); err != nil {
 			t.Fatal(err)
 		}
@@ -168,10 +170,11 @@ func (w *listWorkload) zombies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := check.Txn{Outcome: check.Committed}
+		next := check.Txn{Outcome: check.Committed, Begin: w.clock.Add(1)}
 		if err := errors.Join(young.BeginTransaction(), w.append(t.Context(), young, &next, []int{1, 2}), young.EndTransaction(t.Context(), kgo.TryCommit)); err != nil {
 			t.Fatalf("the producer that took over: %v", err)
 		}
+		next.End = w.clock.Add(1)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		var late error
 		if i%2 == 0 {
