@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,12 +28,17 @@ const (
 	streamsLines = 6000
 	streamsWords = 50
 	streamsKills = 3
+	brokerKills  = 2 // for each kill of the application
 )
 
 // TestStreams runs a word count of Kafka Streams under exactly_once_v2, whose words go through a repartition topic and whose counts
-// have a changelog, and kills the application. Each word has to be counted one, two, three and so on: none missing, none twice.
+// have a changelog, and kills the application and, again and again, the broker. Each word has to be counted one, two, three and so
+// on: none missing, none twice. SEED repeats the choice of words and of the times at which the broker dies.
 func TestStreams(t *testing.T) {
-	bootstrap := peers.StartMoldau(t, peers.BuildMoldau(t)).Kafka()
+	seed := streamsSeed(t)
+	t.Logf("SEED=%d", seed)
+	broker := startMortal(t)
+	bootstrap := broker.Kafka()
 	in, out, app := "lines", "counts", "word-count"
 	createTopic(t, bootstrap, in)
 	createTopic(t, bootstrap, out)
@@ -45,17 +51,71 @@ func TestStreams(t *testing.T) {
 	})
 	running := startStreams(t, command, &log)
 	want := map[string]int64{}
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(seed, 2))
 	counts := followCounts(t, bootstrap, out)
 	for range streamsKills {
 		writeLines(t, bootstrap, in, streamsLines/streamsKills, rng, want)
-		counts.until(t, want, 2, 3) // it is in the midst of it
+		counts.until(t, want, 1, 3) // it is in the midst of it
+		for range brokerKills {
+			broker.restart(t)
+			time.Sleep(time.Duration(rng.IntN(1500)) * time.Millisecond)
+		}
+		counts.until(t, want, 2, 3)
 		running()
 		running = startStreams(t, command, &log)
 	}
 	counts.until(t, want, 1, 1)
+	t.Logf("%d words counted, %d kills of the broker, %d of the application", sum(want), streamsKills*brokerKills, streamsKills)
 	running()
 	expectInternalTopics(t, bootstrap, app)
+}
+
+func streamsSeed(t *testing.T) uint64 {
+	t.Helper()
+	v := os.Getenv("SEED")
+	if v == "" {
+		return uint64(time.Now().UnixNano())
+	}
+	seed, err := strconv.ParseUint(v, 10, 64)
+	if err != nil {
+		t.Fatalf("SEED=%q: %v", v, err)
+	}
+	return seed
+}
+
+// mortal is a broker that is killed and comes back with the same address and data.
+type mortal struct {
+	*peers.Moldau
+	args []string
+}
+
+func startMortal(t *testing.T) *mortal {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m := &mortal{args: []string{"--roles", "broker", "--data-dir", filepath.Join(t.TempDir(), "data"), "--set", "listeners=PLAINTEXT://" + addr}}
+	m.Moldau = peers.StartMoldau(t, peers.BuildMoldau(t), m.args...)
+	return m
+}
+
+// restart sends SIGKILL, waits until the process is gone and starts the next one.
+func (m *mortal) restart(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(m.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); syscall.Kill(m.Pid, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the broker does not end")
+		}
+	}
+	m.Moldau = peers.StartMoldau(t, m.Binary, m.args...)
 }
 
 func streamsCommand(t *testing.T) []string {
