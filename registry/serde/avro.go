@@ -167,7 +167,7 @@ func (b *avroBuilder) record(n *avroNode, from *lib.SchemaNode) error {
 			continue
 		}
 		b.defaults = append(b.defaults, func() error {
-			e := avroEncoder{steps: format.DefaultLimits().TextBytes, isDefault: true}
+			e := avroEncoder{steps: format.DefaultLimits().TextBytes, limit: format.DefaultLimits().TextBytes, isDefault: true}
 			raw, err := e.value(nil, typ, plainDefault(f.Default))
 			if err != nil {
 				return fmt.Errorf("the default of %s.%s: %w", n.name, f.Name, err)

@@ -20,6 +20,9 @@ const (
 	stepsPerByte = 16
 )
 
+// maxAvroPayload bounds what one value becomes.
+const maxAvroPayload = 64 << 20
+
 func (c avroCodec) encode(dst, value []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
@@ -30,7 +33,7 @@ func (c avroCodec) encode(dst, value []byte) ([]byte, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return dst, fmt.Errorf("%w: there is something behind the value", ErrValue)
 	}
-	e := avroEncoder{steps: maxAvroSteps + stepsPerByte*len(value)}
+	e := avroEncoder{steps: maxAvroSteps + stepsPerByte*len(value), limit: len(dst) + maxAvroPayload}
 	if c.root.kind == avroBytes { // at the top they have no length in front
 		raw, err := e.bytes(v)
 		if err != nil {
@@ -49,6 +52,7 @@ func (c avroCodec) encode(dst, value []byte) ([]byte, error) {
 type avroEncoder struct {
 	path      []string // where in the value it is
 	steps     int      // that are left
+	limit     int      // of what is written; only defaults can make much of little
 	isDefault bool     // unions take their first fitting branch and no tags
 }
 
@@ -266,6 +270,9 @@ func (e *avroEncoder) record(dst []byte, n *avroNode, v any) ([]byte, error) {
 				return dst, err
 			}
 		case f.hasDefault:
+			if len(f.fallback) > e.limit-len(dst) {
+				return dst, e.at("with the defaults of the fields that are left out it would be larger than is permitted")
+			}
 			dst = append(dst, f.fallback...)
 		default:
 			return dst, e.at("record %s needs the field %s", n.name, f.name)

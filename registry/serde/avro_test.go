@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -177,6 +178,31 @@ func TestAvroBounds(t *testing.T) {
 }
 
 // Blocks may tell their size, as some writers do.
+// A default may be very much longer than the braces that ask for it, and hold others.
+func TestAvroDefaultsAreBounded(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	c := whatever(t, avroOf(t, `{"type":"array","items":{"type":"record","name":"R","fields":[{"name":"s","type":"string","default":"`+long+`"}]}}`))
+	if _, err := c.encode(nil, []byte("["+strings.Repeat("{},", 999)+"{}]")); !errors.Is(err, ErrValue) {
+		t.Errorf("got %v", err)
+	}
+	if out, err := c.encode(nil, []byte("["+strings.Repeat("{},", 9)+"{}]")); err != nil || len(out) < 1_000_000 {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+	text := `"int"`
+	for i := range 30 {
+		text = fmt.Sprintf(`{"type":"record","name":"R%d","fields":[{"name":"a","type":%s,"default":%s},{"name":"b","type":%s,"default":%s}]}`,
+			i, text, map[bool]string{true: "1", false: "{}"}[i == 0], map[bool]string{true: `"int"`, false: fmt.Sprintf(`"R%d"`, i-1)}[i == 0],
+			map[bool]string{true: "1", false: "{}"}[i == 0])
+	}
+	s, err := avro.New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newCodec(s); !errors.Is(err, ErrSchema) {
+		t.Errorf("defaults that double thirty times: %v", err)
+	}
+}
+
 func TestAvroBlocks(t *testing.T) {
 	m := whatever(t, avroOf(t, `{"type":"array","items":"int"}`))
 	got, err := m.decode(nil, []byte("\x03\x04\x02\x04\x02\x06\x00"))

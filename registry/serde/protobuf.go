@@ -112,66 +112,28 @@ func (m *protobufMessage) encode(dst, value []byte) ([]byte, error) {
 }
 
 func (m *protobufMessage) decode(dst, payload []byte) ([]byte, error) {
+	refused := func(err error) ([]byte, error) {
+		return dst, fmt.Errorf("%w: %s: %s", ErrPayload, m.name(), withoutPrefix(err))
+	}
+	payload, err := withoutStrayKeys(m.codec.types, m.typ.Descriptor(), payload)
+	if err != nil {
+		return refused(err)
+	}
 	msg := m.typ.New().Interface()
 	o := proto.UnmarshalOptions{Resolver: m.codec.types, RecursionLimit: maxNesting, AllowPartial: true}
 	if err := o.Unmarshal(payload, msg); err != nil {
-		return dst, fmt.Errorf("%w: %s: %s", ErrPayload, m.name(), withoutPrefix(err))
+		return refused(err)
 	}
-	if left := maxJSON; !m.codec.fits(msg.ProtoReflect(), &left) {
-		return dst, fmt.Errorf("%w: %s: they hold more than is permitted", ErrPayload, m.name())
+	left := maxJSON
+	if _, err := m.codec.settle(msg.ProtoReflect(), &left, 0); err != nil {
+		return refused(err)
 	}
 	// Fields without presence are written also when they have their default, as other tools around registries do.
 	text, err := protojson.MarshalOptions{Resolver: m.codec.types, AllowPartial: true, EmitDefaultValues: true}.Marshal(msg)
 	if err != nil {
-		return dst, fmt.Errorf("%w: %s: %s", ErrPayload, m.name(), withoutPrefix(err))
+		return refused(err)
 	}
 	return jsontext.Compact(dst, text) // the library varies the white space on purpose
-}
-
-// fits tells whether the defaults that are written for a message and those in it stay within a bound: a few bytes may stand
-// for very many fields.
-func (c *protobufCodec) fits(m protoreflect.Message, left *int) bool {
-	if *left -= c.defaultSize(m.Descriptor()); *left < 0 {
-		return false
-	}
-	ok := true
-	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case fd.IsMap():
-			if fd.MapValue().Message() == nil {
-				return true
-			}
-			v.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
-				ok = c.fits(v.Message(), left)
-				return ok
-			})
-		case fd.Message() == nil:
-		case fd.IsList():
-			for i := 0; ok && i < v.List().Len(); i++ {
-				ok = c.fits(v.List().Get(i).Message(), left)
-			}
-		default:
-			ok = c.fits(v.Message(), left)
-		}
-		return ok
-	})
-	return ok
-}
-
-// defaultSize is about how long the JSON of an empty message is.
-func (c *protobufCodec) defaultSize(d protoreflect.MessageDescriptor) int {
-	if n, ok := c.defaults.Load(d.FullName()); ok {
-		return n.(int) //nolint:forcetypeassert // what is stored below
-	}
-	const around = len(`"":false,`)
-	n := len(`{},`)
-	for i := range d.Fields().Len() {
-		if f := d.Fields().Get(i); !f.HasPresence() {
-			n += len(f.JSONName()) + around
-		}
-	}
-	c.defaults.Store(d.FullName(), n)
-	return n
 }
 
 // withoutPrefix is an error's text without the name of the library, after which it puts a blank of either of two kinds.

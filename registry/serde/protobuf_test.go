@@ -11,7 +11,7 @@ import (
 	"moldau/registry/format/protobuf"
 )
 
-func protobufOf(t *testing.T, text string) codec {
+func protobufOf(t testing.TB, text string) codec {
 	t.Helper()
 	s, err := protobuf.New(format.DefaultLimits()).Parse(t.Context(), format.Source{Text: text})
 	if err != nil {

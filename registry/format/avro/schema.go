@@ -50,8 +50,12 @@ func (s *Schema) Formatted(form string) (string, error) {
 
 // Codec makes what writes and reads values of this schema. The codec is stricter than Java in some matters, so it is given
 // a text with what it needs only: nothing left to references, and no aliases, documentation, properties and unusable
-// defaults.
+// defaults. The error wraps format.ErrTooLarge where the defaults come to too much when they are written out.
 func (s *Schema) Codec() (*codec.Schema, error) {
+	x := extents{known: map[question]int{}, seen: map[*node]bool{}}
+	if x.of(s.graphs.root) > maxExtent {
+		return nil, fmt.Errorf("avro: make a codec: %w: its defaults come to more than %d values", format.ErrTooLarge, maxExtent)
+	}
 	p := printer{known: map[string]bool{}, bare: true, usable: fitting{exact: true}}
 	p.node(s.graphs.root, "")
 	made, err := codec.Parse(string(p.dst), codec.WithLaxNames(func(string) error { return nil }))
