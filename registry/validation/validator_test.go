@@ -348,7 +348,7 @@ func TestSchemaThatTookTooLongIsTriedAgain(t *testing.T) {
 				t.Fatalf("%+v, %v", got, err)
 			}
 		}
-		time.Sleep(failureAge + 1)
+		<-time.After(failureAge + 1)
 		if got, err := validate(v, topic, batch); err != nil || len(got) > 0 || slow.asked.Load() != 2 {
 			t.Errorf("%+v, %v; parsed %d times", got, err, slow.asked.Load())
 		}
