@@ -11,4 +11,5 @@
 // TestSerializers and TestNodeSerializers have payloads instead of records: what
 // Confluent's serializers for Python, or those of KafkaJS, write by a schema of
 // our registry, package registry/serde reads, and the other way round.
+// TestJSONSchemaSuite is about schemas only: it runs the JSON Schema Test Suite.
 package interop

@@ -35,17 +35,18 @@ public class Surge {
                 // it ends anyway
             }
         }));
+        Map<TopicPartition, OffsetAndMetadata> done = new HashMap<>(); // and not committed
         consumer.subscribe(List.of(args[2]), new ConsumerRebalanceListener() {
             public void onPartitionsAssigned(Collection<TopicPartition> got) {
                 got.forEach(t -> System.out.println("A " + t.partition()));
             }
 
             public void onPartitionsRevoked(Collection<TopicPartition> lost) {
+                done.keySet().removeAll(lost); // the next owner makes up for it
             }
         });
         try {
             while (true) {
-                Map<TopicPartition, OffsetAndMetadata> done = new HashMap<>();
                 for (var r : consumer.poll(Duration.ofMillis(200))) {
                     System.out.println("D " + r.partition() + " " + r.offset());
                     done.put(new TopicPartition(r.topic(), r.partition()), new OffsetAndMetadata(r.offset() + 1));
@@ -53,8 +54,9 @@ public class Surge {
                 try {
                     consumer.commitSync(done);
                     done.forEach((t, o) -> System.out.println("C " + t.partition() + " " + o.offset()));
+                    done.clear();
                 } catch (CommitFailedException | RebalanceInProgressException e) {
-                    // the next commit, or the next owner, makes up for it
+                    // tried again after the next poll, also when that brings nothing: there may be no more records
                 }
             }
         } catch (WakeupException e) {

@@ -6,6 +6,7 @@ import sys
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 going = True
+done = {}  # and not committed
 
 
 def stop(*_):
@@ -24,6 +25,8 @@ def assigned(consumer, partitions):
 
 
 def revoked(consumer, partitions):
+    for p in partitions:
+        done.pop(p.partition, None)  # the next owner makes up for it
     consumer.incremental_unassign(partitions)
 
 
@@ -41,7 +44,6 @@ consumer = Consumer(
 )
 consumer.subscribe([sys.argv[3]], on_assign=assigned, on_revoke=revoked)
 while going:
-    done = {}
     for m in consumer.consume(20, timeout=0.2):
         if m.error():
             sys.exit(str(m.error()))
@@ -52,8 +54,10 @@ while going:
     try:
         answers = consumer.commit(offsets=[TopicPartition(sys.argv[3], p, o) for p, o in done.items()], asynchronous=False)
     except KafkaException:
-        continue  # the next commit, or the next owner, makes up for it
+        continue  # tried again, also when nothing comes any more
     for a in answers:
         if not a.error:
             say("C", a.partition, a.offset)
+            if done.get(a.partition) == a.offset:
+                del done[a.partition]
 consumer.close()
