@@ -35,6 +35,22 @@ type avroField struct {
 	// fallback is the encoded default; hasDefault tells an empty one from none.
 	fallback   []byte
 	hasDefault bool
+	// settle encodes the default; it is nil from when that is done.
+	settle func() error
+}
+
+// settled encodes the default if that is still to do: those of other fields may need it before its turn comes.
+func (f *avroField) settled() error {
+	if f.settle == nil {
+		return nil
+	}
+	settle := f.settle
+	f.settle = func() error { return fmt.Errorf("the default of %s leads back to itself", f.name) }
+	if err := settle(); err != nil {
+		return err
+	}
+	f.settle = nil
+	return nil
 }
 
 type avroKind string
@@ -166,7 +182,7 @@ func (b *avroBuilder) record(n *avroNode, from *lib.SchemaNode) error {
 		if !f.HasDefault {
 			continue
 		}
-		b.defaults = append(b.defaults, func() error {
+		n.fields[i].settle = func() error {
 			e := avroEncoder{steps: format.DefaultLimits().TextBytes, limit: format.DefaultLimits().TextBytes, isDefault: true}
 			raw, err := e.value(nil, typ, plainDefault(f.Default))
 			if err != nil {
@@ -174,7 +190,8 @@ func (b *avroBuilder) record(n *avroNode, from *lib.SchemaNode) error {
 			}
 			n.fields[i].fallback = raw
 			return nil
-		})
+		}
+		b.defaults = append(b.defaults, n.fields[i].settled)
 	}
 	return nil
 }

@@ -270,6 +270,9 @@ func (e *avroEncoder) record(dst []byte, n *avroNode, v any) ([]byte, error) {
 				return dst, err
 			}
 		case f.hasDefault:
+			if err := f.settled(); err != nil {
+				return dst, err
+			}
 			if len(f.fallback) > e.limit-len(dst) {
 				return dst, e.at("with the defaults of the fields that are left out it would be larger than is permitted")
 			}

@@ -177,7 +177,6 @@ func TestAvroBounds(t *testing.T) {
 	}
 }
 
-// Blocks may tell their size, as some writers do.
 // A default may be very much longer than the braces that ask for it, and hold others.
 func TestAvroDefaultsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
@@ -203,6 +202,23 @@ func TestAvroDefaultsAreBounded(t *testing.T) {
 	}
 }
 
+// A default takes what it leaves out from the defaults of another record's fields, also where that record is not yet read to
+// its end.
+func TestAvroDefaultOfARecordAroundIt(t *testing.T) {
+	m := whatever(t, avroOf(t, `{"type":"record","name":"A","fields":[
+	 {"name":"u","type":["null",{"type":"record","name":"B","fields":[{"name":"a","type":"A","default":{"u":null}}]}]},
+	 {"name":"n","type":"int","default":5}]}`))
+	payload, err := m.encode(nil, []byte(`{"u":{"B":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"u":{"B":{"a":{"u":null,"n":5}}},"n":5}`
+	if got, err := m.decode(nil, payload); err != nil || string(got) != want {
+		t.Errorf("%x: got %s, %v, want %s", payload, got, err, want)
+	}
+}
+
+// Blocks may tell their size, as some writers do.
 func TestAvroBlocks(t *testing.T) {
 	m := whatever(t, avroOf(t, `{"type":"array","items":"int"}`))
 	got, err := m.decode(nil, []byte("\x03\x04\x02\x04\x02\x06\x00"))

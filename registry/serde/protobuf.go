@@ -15,8 +15,9 @@ import (
 	"moldau/registry/format/protobuf"
 )
 
-// maxNesting bounds how deeply a Protobuf message nests, as the runtimes of the language do.
-const maxNesting = 1000
+// maxNesting bounds how deeply a Protobuf message nests: as deeply as the decoders for Java, C++ and Python follow, and the
+// validation of a broker. Each level of a group goes over all within it.
+const maxNesting = 100
 
 // protobufCodec reads and writes the messages of a file.
 type protobufCodec struct {

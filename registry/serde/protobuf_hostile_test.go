@@ -112,6 +112,41 @@ func TestProtobufExpansion(t *testing.T) {
 	}
 }
 
+// Decoders follow a hundred levels. Each level of a group costs a pass over what is in it, so more of them would cost time that
+// the size of a payload does not bound.
+func TestProtobufNesting(t *testing.T) {
+	c := protobufOf(t, `edition = "2023"; package p; message M {
+		M group = 1 [features.message_encoding = DELIMITED]; M message = 2; repeated int32 x = 3 [features.repeated_field_encoding = EXPANDED]; }`)
+	m, err := c.message("p.M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := func(depth, items int) []byte {
+		return []byte(strings.Repeat("\x0b", depth) + strings.Repeat("\x18\x01", items) + strings.Repeat("\x0c", depth))
+	}
+	messages := func(depth int) (b []byte) {
+		for range depth {
+			b = entry(2, string(b))
+		}
+		return b
+	}
+	for name, tt := range map[string]struct {
+		payload []byte
+		ok      bool
+	}{
+		"99 groups": {groups(99, 1), true}, "99 messages": {messages(99), true},
+		"101 groups": {groups(101, 1), false}, "101 messages": {messages(101), false}, "900 large groups": {groups(900, 500_000), false},
+	} {
+		started := time.Now()
+		if _, err := m.decode(nil, tt.payload); (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrPayload) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(started); took > 10*time.Second {
+			t.Errorf("%s: it took %s", name, took)
+		}
+	}
+}
+
 // FuzzProtobufDecode: whatever comes is decoded or refused, and what is decoded is JSON.
 func FuzzProtobufDecode(f *testing.F) {
 	c := protobufOf(f, mapsText)
