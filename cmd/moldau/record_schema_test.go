@@ -61,3 +61,16 @@ func TestProduceAndConsumeBySchema(t *testing.T) {
 		}
 	}
 }
+
+// A file for one of key and value is registered while the other has the latest schema of its subject.
+func TestProduceRegistersOneOfTwo(t *testing.T) {
+	s := newShell(t)
+	t.Setenv("MOLDAU_REGISTRY", registrytest.Start(t).URL)
+	dir := write(t, map[string]string{"hit.avsc": hitV2, "key.avsc": `"string"`})
+	hit, key := filepath.Join(dir, "hit.avsc"), filepath.Join(dir, "key.avsc")
+	s.ok(`"a" {"path":"/1"}`+"\n", "topic", "produce", "seeded", "-f", `%k %v\n`, "--schema-file", hit, "--key-schema-file", key, "--register")
+	s.ok(`"b" {"path":"/2"}`+"\n", "topic", "produce", "seeded", "-f", `%k %v\n`, "--schema-file", hit, "--encode", "key", "--register")
+	if r := s.run("{}\n", "topic", "produce", "seeded", "--encode", "value", "--register"); r.code != exit.Usage || !strings.Contains(r.err, "--register needs --schema-file") {
+		t.Errorf("nothing to register: %+v", r)
+	}
+}

@@ -82,7 +82,7 @@ func (f *encodeFlags) ref(c *schemaChoice, topic string, stdin io.Reader) (serde
 		}
 	}
 	if c.path == "" {
-		if f.register {
+		if f.register && f.value.path == "" && f.key.path == "" {
 			return ref, exit.Usagef("--register needs --%sschema-file", c.prefix)
 		}
 		return ref, nil
