@@ -116,16 +116,16 @@ func printWorkload(t *testing.T, w workload, brokers []broker, samples map[strin
 
 func workloads(tools peers.Tools, records int) []workload {
 	none := func(*testing.T, broker, string) {}
-	fill := func(t *testing.T, b broker, topic string) { replayFrames(t, b.addr, topic, records) }
+	fill := func(t *testing.T, b broker, topic string) { replayFrames(t, b.addr, topic, 4*records) }
 	return []workload{
 		{"Java producer, 100 B", 1, none, func(t *testing.T, b broker, topic string) int {
 			return perfProduce(t, tools, b, topic, records, 100)
 		}},
 		{"Java producer, 1 KiB", 1, none, func(t *testing.T, b broker, topic string) int {
-			return perfProduce(t, tools, b, topic, records/5, 1024)
+			return perfProduce(t, tools, b, topic, records/2, 1024)
 		}},
 		{"kcat consumer, 100 B", 1, fill, func(t *testing.T, b broker, topic string) int {
-			return kcatConsume(t, b, topic, replayed(records))
+			return kcatConsume(t, b, topic, replayed(4*records))
 		}},
 		{"prebuilt frames, 100 B", 2, none, func(t *testing.T, b broker, topic string) int {
 			return replayFrames(t, b.addr, topic, 2*records)
@@ -135,7 +135,7 @@ func workloads(tools peers.Tools, records int) []workload {
 
 func perfProduce(t *testing.T, tools peers.Tools, b broker, topic string, records, size int) int {
 	t.Helper()
-	_, errs, err := tools.Run(peers.ProducerPerformance, "", "--topic", topic, "--num-records", strconv.Itoa(records),
+	_, errs, err := tools.RunLoad(peers.ProducerPerformance, "--topic", topic, "--num-records", strconv.Itoa(records),
 		"--record-size", strconv.Itoa(size), "--throughput", "-1", "--producer-props", "bootstrap.servers="+b.addr, "acks=all", "linger.ms=5")
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", b.name, err, errs)

@@ -3,6 +3,7 @@ package peers
 import (
 	"bytes"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,9 +32,21 @@ const (
 
 // Run starts the main class with args and stdin (may be empty) and returns
 // what it wrote to standard output and standard error. A non-zero exit is an
-// error.
+// error. The virtual machine compiles quickly rather than well, which suits
+// tools that end soon; see [Tools.RunLoad] for others.
 func (t Tools) Run(class, stdin string, args ...string) (stdout, stderr string, err error) {
-	cmd := exec.Command("java", append([]string{"-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", t.classpath, class}, args...)...)
+	return t.run([]string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, class, stdin, args)
+}
+
+// RunLoad is Run with the virtual machine that the scripts of these tools
+// start: 512 MiB of heap and the optimizing compiler. A client without it is
+// so slow that it sends requests of another shape.
+func (t Tools) RunLoad(class string, args ...string) (stdout, stderr string, err error) {
+	return t.run([]string{"-Xmx512m"}, class, "", args)
+}
+
+func (t Tools) run(machine []string, class, stdin string, args []string) (stdout, stderr string, err error) {
+	cmd := exec.Command("java", slices.Concat(machine, []string{"-cp", t.classpath, class}, args)...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	err = cmd.Run()
