@@ -133,10 +133,10 @@ func workloads(tools peers.Tools, records int) []workload {
 	}
 }
 
-func perfProduce(t *testing.T, tools peers.Tools, b broker, topic string, records, size int) int {
+func perfProduce(t *testing.T, tools peers.Tools, b broker, topic string, records, size int, more ...string) int {
 	t.Helper()
-	_, errs, err := tools.RunLoad(peers.ProducerPerformance, "--topic", topic, "--num-records", strconv.Itoa(records),
-		"--record-size", strconv.Itoa(size), "--throughput", "-1", "--producer-props", "bootstrap.servers="+b.addr, "acks=all", "linger.ms=5")
+	args := append([]string{"--topic", topic, "--num-records", strconv.Itoa(records), "--record-size", strconv.Itoa(size), "--throughput", "-1"}, more...)
+	_, errs, err := tools.RunLoad(peers.ProducerPerformance, append(args, "--producer-props", "bootstrap.servers="+b.addr, "acks=all", "linger.ms=5")...)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", b.name, err, errs)
 	}
