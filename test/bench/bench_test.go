@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sys/unix"
 
 	"moldau/test/peers"
 )
@@ -82,9 +83,11 @@ func measure(t *testing.T, w workload, b broker, topic string) Sample {
 	return s
 }
 
-// sampled measures what run moves.
+// sampled measures what run moves. What earlier runs left in the page cache is written to the disk first: a broker that asks for its own
+// data to be durable would otherwise write, and be charged for, what another one left behind.
 func sampled(t *testing.T, b broker, run func() int) Sample {
 	t.Helper()
+	unix.Sync()
 	before, err := CPU(b.pid)
 	if err != nil {
 		t.Fatal(err)
