@@ -51,9 +51,10 @@ system: ## the real binary killed under load KILLS times (20), the history of it
 peers: ## the same requests to Apache Kafka and to us (needs java and mvn)
 	$(GO) test -tags '$(TAGS) peers' -timeout 15m -count=1 ./test/peers/...
 
+# Decoders are compared on the same values each time; without DECODERS_SEED a run makes others.
 .PHONY: interop
-interop: ## a client in each of five languages, and buf (installs them; needs java, mvn, python3, node, cargo)
-	$(GO) test -tags '$(TAGS) interop' -timeout 20m -count=1 ./test/interop/... ./test/buf/...
+interop: ## clients in five languages, buf, decoders beside ours (installs them; needs java, mvn, python3, node, cargo)
+	DECODERS_SEED=1 DECODERS_SECONDS=10 $(GO) test -tags '$(TAGS) interop' -timeout 20m -count=1 ./test/interop/... ./test/buf/... ./test/decoders/...
 
 .PHONY: karapace
 karapace: ## Karapace's tests of its registry against ours, from the checkout KARAPACE_DIR (needs python3)
