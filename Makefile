@@ -8,7 +8,7 @@ KILLS     ?= 20
 TOOL       = $(GO) tool -modfile=tools/go.mod
 BUF        = $(GO) tool -modfile=tools/buf/go.mod buf
 # The tests that need more than Go stand behind these tags.
-ALLTAGS    = $(TAGS) system peers interop bench karapace kgosuite
+ALLTAGS    = $(TAGS) system peers interop bench karapace kgosuite confluent schemasuite
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
 
@@ -59,6 +59,10 @@ interop: ## clients in five languages, buf, decoders beside ours (installs them;
 .PHONY: karapace
 karapace: ## Karapace's tests of its registry against ours, from the checkout KARAPACE_DIR (needs python3)
 	MOLDAU_KARAPACE='$(KARAPACE_DIR)' $(GO) test -tags '$(TAGS) karapace' -timeout 20m -count=1 -v ./test/karapace/...
+
+.PHONY: confluent
+confluent: ## the data with which Confluent's registry tests itself, from the checkout CONFLUENT_DIR, against ours
+	MOLDAU_CONFLUENT='$(CONFLUENT_DIR)' $(GO) test -tags '$(TAGS) confluent' -timeout 5m -count=1 -v ./test/confluent
 
 .PHONY: kgosuite
 kgosuite: ## the integration tests of the client franz-go against ours (minutes)
