@@ -16,17 +16,35 @@ import (
 // Validator holds records against their schemas. The broker calls it without a lock, before it appends a batch to a topic
 // that asks for it.
 type Validator interface {
-	// Validate judges the records that a reader shows. Failures are in the order of the records, at most limit, of which those
-	// past record.MaxRecordErrors may lack their message. An error says that it cannot be told now, and that the producer should
-	// try again. The reader's own error is the caller's to ask for.
-	Validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) ([]ValidationFailure, error)
+	// Validate judges the records that a reader shows. Failures are at most limit, of which those past record.MaxRecordErrors may
+	// lack their message. An error says that it cannot be told now, and that the producer should try again. The reader's own error
+	// is the caller's to ask for.
+	Validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) (Verdict, error)
+}
+
+// Verdict is what a validator finds of a batch.
+type Verdict struct {
+	// Failures are the records that do not conform, in the order of the batch.
+	Failures []ValidationFailure
+	// Envelopes are what the other records are to be stored with; nil where none needs any.
+	Envelopes Envelopes
+}
+
+// good tells whether the batch may be appended as it came.
+func (v *Verdict) good() bool { return len(v.Failures) == 0 && v.Envelopes == nil }
+
+// Envelopes says what names the schema of payloads that do not name it themselves.
+type Envelopes interface {
+	// Of answers what goes in front of the key and the value of the record with this place in the batch, nil for nothing. The
+	// caller doesn't change it. Records that do not conform have none.
+	Of(index int32) (inFrontOfKey, inFrontOfValue []byte)
 }
 
 // ValidationFailure is a record that does not conform.
 type ValidationFailure struct {
 	// Index is the record's place in the batch.
 	Index int32
-	// SchemaID is the schema that the record names; negative where it names none.
+	// SchemaID is the schema that the record names or was held against; negative where there is none.
 	SchemaID int32
 	// Reason is why, in a word.
 	Reason string
@@ -87,24 +105,26 @@ func (n *Node) admit(s target, batch record.Batch) (admitted, error) {
 		return admitted{batch: batch}, err
 	}
 	check := n.checkOf(s.cfg)
-	failures, err := n.validation.judge(s.topic.Name, s.cfg, batch, &check, d)
+	v, err := n.validation.judge(s.topic.Name, s.cfg, batch, &check, d)
 	if err != nil {
 		return admitted{}, err
 	}
-	if len(failures) == 0 {
+	if len(v.Failures) > 0 {
+		switch actionOn(&s.cfg.Validation, batch) {
+		case configdef.ValidationObserve:
+			n.validation.observe(s.topic.Name, v.Failures, n.now())
+			v.Failures = nil // they stay as they are, which those without an envelope do anyway
+		case configdef.ValidationMark:
+		case configdef.ValidationDeadLetter:
+			return n.leaveOut(s, batch, &v, d)
+		default:
+			return admitted{}, refuseRecords(s.topic.Name, v.Failures)
+		}
+	}
+	if v.good() {
 		return admitted{batch: batch}, nil
 	}
-	switch actionOn(&s.cfg.Validation, batch) {
-	case configdef.ValidationObserve:
-		n.validation.observe(s.topic.Name, failures, n.now())
-		return admitted{batch: batch}, nil
-	case configdef.ValidationMark:
-		return n.mark(s, batch, failures, d)
-	case configdef.ValidationDeadLetter:
-		return n.leaveOut(s, batch, failures, d)
-	default:
-		return admitted{}, refuseRecords(s.topic.Name, failures)
-	}
+	return n.rewrite(s, batch, &v, d)
 }
 
 // checkOf is what a topic asks of every batch.
@@ -124,10 +144,10 @@ func actionOn(rules *configdef.Validation, batch record.Batch) configdef.Validat
 }
 
 // judge admits a batch and has its records validated on the way.
-func (v *validation) judge(topic string, cfg *configdef.Topic, batch record.Batch, check *record.Check, d *record.Decompressor) ([]ValidationFailure, error) {
+func (v *validation) judge(topic string, cfg *configdef.Topic, batch record.Batch, check *record.Check, d *record.Decompressor) (Verdict, error) {
 	reading, err := batch.BeginAdmit(check, d)
 	if err != nil {
-		return nil, err
+		return Verdict{}, err
 	}
 	defer reading.Close()
 	limit := record.MaxRecordErrors
@@ -136,24 +156,24 @@ func (v *validation) judge(topic string, cfg *configdef.Topic, batch record.Batc
 	if sorts {
 		limit = maxSorted + 1
 	}
-	failures, unavailable := v.validate(topic, &cfg.Validation, reading.Reader, limit)
+	verdict, unavailable := v.validate(topic, &cfg.Validation, reading.Reader, limit)
 	if _, err := reading.End(); err != nil {
-		return nil, err // it is as wrong when it comes again
+		return Verdict{}, err // it is as wrong when it comes again
 	}
 	if unavailable != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSchemasNotAvailable, unavailable)
+		return Verdict{}, fmt.Errorf("%w: %w", ErrSchemasNotAvailable, unavailable)
 	}
-	if sorts && len(failures) > maxSorted {
-		return nil, refuseRecords(topic, failures[:record.MaxRecordErrors])
+	if sorts && len(verdict.Failures) > maxSorted {
+		return Verdict{}, refuseRecords(topic, verdict.Failures[:record.MaxRecordErrors])
 	}
-	return failures, nil
+	return verdict, nil
 }
 
 var errNoValidator = errors.New("the topic asks for validation, and this broker has no schemas to validate by")
 
-func (v *validation) validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) ([]ValidationFailure, error) {
+func (v *validation) validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) (Verdict, error) {
 	if v.validator == nil {
-		return nil, errNoValidator
+		return Verdict{}, errNoValidator
 	}
 	return v.validator.Validate(topic, rules, records, limit)
 }

@@ -82,7 +82,10 @@ func (w *deadLetters) add(r *record.Record, f *ValidationFailure) error {
 	return w.flush()
 }
 
-// flush appends what was gathered. ErrMessageTooLarge says that a record can never become a dead letter, being larger than a segment.
+// errLetterTooLarge says that a record can never become a dead letter, being larger than a segment.
+var errLetterTooLarge = errors.New("a dead letter is larger than a segment of its topic")
+
+// flush appends what was gathered.
 func (w *deadLetters) flush() error {
 	letters := &w.sorter.letters
 	if letters.Count() == 0 {
@@ -103,7 +106,7 @@ func (w *deadLetters) flush() error {
 	appended, err := p.Append(batch, partition.AcksAll, storage.OriginClient)
 	switch {
 	case errors.Is(err, storage.ErrTooLarge):
-		return ErrMessageTooLarge
+		return errLetterTooLarge
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrDeadLettersNotAvailable, w.n.dataError(w.to, w.index, err))
 	}

@@ -9,22 +9,46 @@ import (
 	"moldau/broker/record"
 )
 
-// fakeValidator refuses values that begin with "bad".
+// fakeValidator refuses values that begin with "bad". Under coerce it has "key:" and "value:" put in front of keys and values that begin
+// with "bare".
 type fakeValidator struct {
 	err    error
 	called int
 }
 
-func (f *fakeValidator) Validate(_ string, _ *configdef.Validation, records *record.Reader, limit int) ([]ValidationFailure, error) {
+// fakeEnvelopes are those of the records of a batch.
+type fakeEnvelopes map[int32][2][]byte
+
+func (e fakeEnvelopes) Of(i int32) (inFrontOfKey, inFrontOfValue []byte) { return e[i][0], e[i][1] }
+
+func (f *fakeValidator) Validate(_ string, rules *configdef.Validation, records *record.Reader, limit int) (Verdict, error) {
 	f.called++
 	if f.err != nil {
-		return nil, f.err
+		return Verdict{}, f.err
 	}
-	var out []ValidationFailure
+	var out Verdict
+	envelopes := fakeEnvelopes{}
 	for i := int32(0); records.Next(); i++ {
-		if len(out) < limit && bytes.HasPrefix(records.Record().Value, []byte("bad")) {
-			out = append(out, ValidationFailure{Index: i, SchemaID: 7, Reason: "malformed", Message: "The value is bad"})
+		r := records.Record()
+		if bytes.HasPrefix(r.Value, []byte("bad")) {
+			if len(out.Failures) < limit {
+				out.Failures = append(out.Failures, ValidationFailure{Index: i, SchemaID: 7, Reason: "malformed", Message: "The value is bad"})
+			}
+			continue
 		}
+		var e [2][]byte
+		if bytes.HasPrefix(r.Key, []byte("bare")) {
+			e[0] = []byte("key:")
+		}
+		if bytes.HasPrefix(r.Value, []byte("bare")) {
+			e[1] = []byte("value:")
+		}
+		if rules.Envelope == configdef.EnvelopeCoerce && (e[0] != nil || e[1] != nil) {
+			envelopes[i] = e
+		}
+	}
+	if len(envelopes) > 0 {
+		out.Envelopes = envelopes
 	}
 	return out, nil
 }

@@ -144,8 +144,8 @@ func consistent(values map[string]Value, overrides map[string]string) error {
 	if low > high {
 		return invalid(fmt.Sprintf("conflict topic config setting min.compaction.lag.ms (%d) > max.compaction.lag.ms (%d)", low, high))
 	}
-	if v := newValidation(values); v.Bare && (v.Key.Strategy != TopicSubject || v.Value.Strategy != TopicSubject) {
-		return invalid("schema.validation.envelope=bare needs the subject name strategy topic, because a bare payload does not tell the name of its record")
+	if v := newValidation(values); v.Envelope != EnvelopeRequired && (v.Key.Strategy != TopicSubject || v.Value.Strategy != TopicSubject) {
+		return invalid("schema.validation.envelope=" + v.Envelope.String() + " needs the subject name strategy topic, because a payload without an envelope does not tell the name of its record")
 	}
 	if _, ok := overrides["remote.storage.enable"]; ok && values["remote.storage.enable"].Bool() {
 		return invalid("Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.")

@@ -86,6 +86,24 @@ func (a ValidationAction) String() string { return validationActions[a] }
 
 var validationActions = [...]string{"reject", "dlq", "mark", "observe"}
 
+// ValidationEnvelope is what becomes of payloads that name no schema.
+type ValidationEnvelope uint8
+
+// The envelopes, in the order of validationEnvelopes.
+const (
+	// EnvelopeRequired takes none.
+	EnvelopeRequired ValidationEnvelope = iota
+	// EnvelopeCoerce holds them against the latest version of the topic's subject, and stores them behind its id.
+	EnvelopeCoerce
+	// EnvelopeBare holds them against the latest version of the topic's subject, and stores them as they are.
+	EnvelopeBare
+)
+
+// String is the name of the envelope in the config.
+func (e ValidationEnvelope) String() string { return validationEnvelopes[e] }
+
+var validationEnvelopes = [...]string{"required", "coerce", "bare"}
+
 // deadLetterSuffix makes the name of a topic that of its dead letters, where no config tells another.
 const deadLetterSuffix = ".dlq"
 
@@ -101,8 +119,8 @@ type Validation struct {
 	Action     ValidationAction
 	// DeadLetters is the topic of the records that ValidationDeadLetter leaves out; empty where the topic's own name decides.
 	DeadLetters string
-	// Bare lets payloads in that name no schema; the latest version of the topic's subject is theirs.
-	Bare bool
+	// Envelope is what becomes of payloads that name no schema.
+	Envelope ValidationEnvelope
 	// RejectNull refuses null where a schema is asked for.
 	RejectNull bool
 	// LatestOnly refuses schemas that are not the latest version of their subject.
@@ -128,7 +146,7 @@ func newValidation(values map[string]Value) Validation {
 		Key: newValidatedPart(values, "key"), Value: newValidatedPart(values, "value"),
 		Action:      ValidationAction(indexOf(validationActions[:], values["schema.validation.action"].Text())),
 		DeadLetters: values["schema.validation.dlq.topic"].Text(),
-		Bare:        values["schema.validation.envelope"].Text() == "bare",
+		Envelope:    ValidationEnvelope(indexOf(validationEnvelopes[:], values["schema.validation.envelope"].Text())),
 		RejectNull:  values["schema.validation.null"].Text() == "reject",
 		LatestOnly:  values["schema.validation.latest.only"].Bool(),
 	}
@@ -171,8 +189,8 @@ func validationKeys() []Key {
 			Doc: "Whether a payload must name the schema of the latest version of its subject, instead of that of any version.",
 		},
 		{
-			Name: "schema.validation.envelope", Type: String, Default: "required", Valid: oneOf{"required", "bare"},
-			Doc: "Whether a payload must name its schema, by the id in front of it or by a header. bare takes those that do not and holds them against the latest version of the topic's subject; it needs the strategy topic.",
+			Name: "schema.validation.envelope", Type: String, Default: "required", Valid: oneOf(validationEnvelopes[:]),
+			Doc: "Whether a payload must name its schema, by the id in front of it or by a header. coerce and bare hold those that do not against the latest version of the topic's subject; coerce puts the id of that version in front of those that conform, so that deserializers read them, bare leaves them as they are. Both need the strategy topic.",
 		},
 		{
 			Name: "schema.validation.null", Type: String, Default: "pass", Valid: oneOf{"pass", "reject"},

@@ -37,8 +37,9 @@ func TestValidation(t *testing.T) {
 		{
 			"the rest",
 			map[string]string{"schema.validation.action": "observe", "schema.validation.envelope": "bare", "schema.validation.null": "reject", "schema.validation.latest.only": "true"},
-			Validation{Action: ValidationObserve, Bare: true, RejectNull: true, LatestOnly: true},
+			Validation{Action: ValidationObserve, Envelope: EnvelopeBare, RejectNull: true, LatestOnly: true},
 		},
+		{"envelope", map[string]string{"schema.validation.envelope": "coerce"}, Validation{Envelope: EnvelopeCoerce}},
 		{
 			"dead letters",
 			map[string]string{"schema.validation.action": "dlq", "schema.validation.dlq.topic": "bad.ones"},
@@ -66,10 +67,21 @@ func TestDeadLetterTopic(t *testing.T) {
 	}
 }
 
-func TestBareNeedsTheTopicsSubject(t *testing.T) {
-	err := ValidateTopic(map[string]string{"schema.validation.envelope": "bare", "schema.validation.value.subject.name.strategy": "record"}, nil)
-	if err == nil {
-		t.Error("bare payloads with the strategy record were taken")
+func TestEnvelopes(t *testing.T) {
+	for _, c := range []struct{ envelope, strategy, part string }{
+		{"bare", "schema.validation.value.subject.name.strategy", "envelope=bare needs the subject name strategy topic"},
+		{"coerce", "schema.validation.key.subject.name.strategy", "envelope=coerce needs the subject name strategy topic"},
+		{"coerce", "confluent.value.subject.name.strategy", "envelope=coerce needs the subject name strategy topic"},
+		{"Coerce", "", "String must be one of: required, coerce, bare"},
+		{"", "", "String must be one of: required, coerce, bare"},
+	} {
+		overrides := map[string]string{"schema.validation.envelope": c.envelope}
+		if c.strategy != "" {
+			overrides[c.strategy] = "record"
+		}
+		if err := ValidateTopic(overrides, nil); err == nil || !strings.Contains(err.Error(), c.part) {
+			t.Errorf("%v: %v", overrides, err)
+		}
 	}
 	if _, err := ParseTopic(map[string]string{"schema.validation.action": "drop"}, nil); err == nil {
 		t.Error("an unknown action was taken")

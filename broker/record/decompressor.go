@@ -25,6 +25,11 @@ func NewDecompressor(l Limits) *Decompressor {
 	return &Decompressor{limits: l.withDefaults()}
 }
 
+// Permits tells whether a payload of a codec and so many bytes may expand to the others: whether Decompress would take it.
+func (d *Decompressor) Permits(c Codec, payload, expanded int) bool {
+	return c == None || int64(expanded) <= d.limits.allowance(payload)
+}
+
 // Decompress appends the expanded src to dst and returns the result, which shares no memory with src. dst grows with what src really
 // holds, not with what it declares. ErrBomb where src expands past the limits; ErrUnsupportedCodec; any other error means that src is
 // not valid for the codec. On error the result is dst, unchanged.

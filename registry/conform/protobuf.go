@@ -6,6 +6,7 @@ import (
 
 	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"moldau/registry/catalog"
@@ -283,6 +284,12 @@ func (c *protoChecker) Check(payload []byte, index []int32) error {
 	}
 	if c.rules == nil {
 		return nil
+	}
+	if w.strayKey {
+		var err error
+		if payload, err = protobuf.WithoutStrayKeys(m.desc, protoregistry.GlobalTypes, payload); err != nil {
+			return &Violation{Undecided, fmt.Sprintf("the message cannot be decoded for its conditions: %v", err)}
+		}
 	}
 	return c.rules.hold(m.desc, payload)
 }

@@ -16,9 +16,11 @@ type protoWalk struct {
 	depth int
 	// missing says that a message came without all of its required fields. It may still be merged with another one.
 	missing bool
-	reason  Reason
-	what    string
-	path    []string
+	// strayKey says that the entry of a map holds a field of the key's number that is no key.
+	strayKey bool
+	reason   Reason
+	what     string
+	path     []string
 }
 
 func (w *protoWalk) fail(reason Reason, what string) bool {
@@ -69,6 +71,7 @@ func (w *protoWalk) message(m *protoMessage, end int, group int32) bool {
 		case f.packable && wire == wireBytes:
 			ok = w.packed(f, end)
 		default: // decoders keep a field of another wire type as one they do not know
+			w.strayKey = w.strayKey || number == 1 && m.desc.IsMapEntry()
 			ok = w.unknown(number, wire, end)
 		}
 		if !ok {

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -63,6 +64,10 @@ func TestParseIndexes(t *testing.T) {
 		"too many":      {many, nil, "", false},
 		"too large":     {binary.AppendVarint([]byte{2}, 1<<31), nil, "", false},
 		"empty":         {nil, nil, "", false},
+		"long way":      {[]byte("\x82\x80\x80\x80\x00\x86\x80\x80\x80\x00data"), []int32{3}, "data", true},
+		"overlong":      {[]byte("\x02\x86\x80\x80\x80\x80\x00data"), nil, "", false},
+		"overlong 0":    {[]byte("\x80\x80\x80\x80\x80\x00data"), nil, "", false},
+		"endless":       {bytes.Repeat([]byte{0x80}, 100), nil, "", false},
 	} {
 		var into [MaxIndexes]int32
 		index, rest, err := ParseIndexes(c.b, &into)
@@ -94,7 +99,7 @@ func FuzzWire(f *testing.F) {
 	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if id, rest, err := ParsePrefix(b); err == nil {
-			again := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(id)), rest...)
+			again := append(AppendPrefix(nil, id), rest...)
 			if !slices.Equal(again, b) {
 				t.Errorf("%x became %x", b, again)
 			}
@@ -111,6 +116,10 @@ func FuzzWire(f *testing.F) {
 		}
 		if len(index) == 0 || slices.Min(index) < 0 || len(rest) >= len(b) {
 			t.Errorf("%x gives %v and %x", b, index, rest)
+		}
+		var again [MaxIndexes]int32
+		if same, left, err := ParseIndexes(AppendIndexes(nil, index), &again); err != nil || len(left) > 0 || !slices.Equal(same, index) {
+			t.Errorf("%v became %v, %x, %v", index, same, left, err)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // maxNesting bounds how deeply a Protobuf message nests: as deeply as the decoders for Java, C++ and Python follow, and the
 // validation of a broker. Each level of a group goes over all within it.
-const maxNesting = 100
+const maxNesting = protobuf.MaxNesting
 
 // protobufCodec reads and writes the messages of a file.
 type protobufCodec struct {
@@ -116,7 +116,7 @@ func (m *protobufMessage) decode(dst, payload []byte) ([]byte, error) {
 	refused := func(err error) ([]byte, error) {
 		return dst, fmt.Errorf("%w: %s: %s", ErrPayload, m.name(), withoutPrefix(err))
 	}
-	payload, err := withoutStrayKeys(m.codec.types, m.typ.Descriptor(), payload)
+	payload, err := protobuf.WithoutStrayKeys(m.typ.Descriptor(), m.codec.types, payload)
 	if err != nil {
 		return refused(err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"moldau/registry/format/protobuf"
 )
 
 // maxAnyNesting bounds how deeply values of google.protobuf.Any stand within one another: each is decoded anew.
@@ -68,7 +70,7 @@ func (c *protobufCodec) settleAny(m protoreflect.Message, left *int, anys int) (
 	fields := m.Descriptor().Fields()
 	url, value := fields.ByNumber(1), fields.ByNumber(2)
 	if anys++; anys > maxAnyNesting {
-		return false, fmt.Errorf("an Any is %w", errTooDeep)
+		return false, fmt.Errorf("an Any is %w", protobuf.ErrTooDeep)
 	}
 	if url == nil || value == nil {
 		return false, nil
@@ -78,7 +80,7 @@ func (c *protobufCodec) settleAny(m protoreflect.Message, left *int, anys int) (
 		return false, nil //nolint:nilerr // see above
 	}
 	held := m.Get(value).Bytes()
-	b, err := withoutStrayKeys(c.types, t.Descriptor(), held)
+	b, err := protobuf.WithoutStrayKeys(t.Descriptor(), c.types, held)
 	if err != nil {
 		return false, err
 	}

@@ -33,7 +33,7 @@ type judge struct {
 	current bool // the catalog was brought up to date for this batch
 	last    [2]named
 	subject [2]string // of the topic's keys and values
-	schema  int32     // what the payload that was judged last names
+	schema  int32     // what the payload that was judged last names or was held against
 	indexes [conform.MaxIndexes]int32
 }
 
@@ -48,6 +48,7 @@ type named struct {
 	compiled *compiled       // nil until it is needed
 	allowed  bool            // the record of path stands under the subject that it must
 	path     []int32         // of a message of Protobuf
+	envelope []byte          // for the payloads of byTopic; nil until it is needed
 }
 
 // naming is how a schema is named.
@@ -75,34 +76,48 @@ func fail(reason, text string, args ...any) *failure {
 	return &failure{reason, fmt.Sprintf(text, args...)}
 }
 
-func (j *judge) batch(records *record.Reader, limit int) ([]Failure, error) {
-	var out []Failure
+func (j *judge) batch(records *record.Reader, limit int) (v Verdict, err error) {
 	var checked [2]int
-	parts := [...]Part{j.t.Key, j.t.Value}
-	defer func() {
-		for part, rules := range parts {
-			if rules.Level != Off {
-				j.v.metrics.checked.WithLabelValues(j.label, rules.Level.String()).Add(float64(checked[part]))
-			}
-		}
-	}()
+	defer func() { j.count(checked, v.Envelopes) }()
 	for index := int32(0); records.Next(); index++ {
-		r := records.Record()
-		for part, rules := range parts {
+		failed := false
+		var envelopes [2][]byte
+		for part, rules := range j.parts() {
 			if rules.Level == Off {
 				continue
 			}
-			f, err := j.part(part, rules, r)
+			f, err := j.part(part, rules, records.Record())
 			if err != nil {
-				return nil, err
+				return Verdict{}, err
 			}
 			checked[part]++
 			if f != nil {
-				out = j.add(out, limit, index, part, rules, f)
+				failed = true
+				v.Failures = j.add(v.Failures, limit, index, part, rules, f)
+				continue
 			}
+			envelopes[part] = j.envelope(part, records.Record())
+		}
+		if !failed {
+			v.Envelopes = v.Envelopes.with(index, envelopes)
 		}
 	}
-	return out, nil
+	return v, nil
+}
+
+// parts are what is asked of the keys and of the values.
+func (j *judge) parts() [2]Part { return [...]Part{key: j.t.Key, value: j.t.Value} }
+
+// count tells the metrics how many keys and values were judged, and how many records get an envelope.
+func (j *judge) count(checked [2]int, coerced *Envelopes) {
+	for part, rules := range j.parts() {
+		if rules.Level != Off {
+			j.v.metrics.checked.WithLabelValues(j.label, rules.Level.String()).Add(float64(checked[part]))
+		}
+	}
+	if coerced != nil {
+		j.v.metrics.coerced.WithLabelValues(j.label).Add(float64(coerced.count))
+	}
 }
 
 // add counts a failure and notes it, unless the record has one already.
@@ -118,11 +133,19 @@ func (j *judge) add(out []Failure, limit int, index int32, part int, rules Part,
 	return append(out, noted)
 }
 
+// payloadOf is the key or the value of a record.
+func payloadOf(part int, r *record.Record) []byte {
+	if part == key {
+		return r.Key
+	}
+	return r.Value
+}
+
 // part judges a key or value.
 func (j *judge) part(part int, rules Part, r *record.Record) (*failure, error) {
-	payload, header := r.Value, conform.ValueHeader
+	payload, header := payloadOf(part, r), conform.ValueHeader
 	if part == key {
-		payload, header = r.Key, conform.KeyHeader
+		header = conform.KeyHeader
 	}
 	j.schema = NoSchema
 	if payload == nil {
@@ -188,7 +211,7 @@ func (j *judge) find(part int, payload, header []byte) (*named, rest, *failure, 
 		return nil, rest{}, nil, err
 	case len(uses) > 0:
 		return j.remember(part, named{by: byPrefix, id: id, uses: uses}), rest{payload: body}, nil, nil
-	case j.t.Bare:
+	case j.t.Envelope != Required:
 		j.schema = NoSchema
 		return j.bare(part, payload)
 	}
@@ -217,7 +240,7 @@ func (j *judge) findByHeader(part int, payload, header []byte) (*named, rest, *f
 
 // bare finds the schema of a payload that names none.
 func (j *judge) bare(part int, payload []byte) (*named, rest, *failure, error) {
-	if !j.t.Bare {
+	if j.t.Envelope == Required {
 		return nil, rest{}, fail(reasonNoID, "does not begin with a schema id"), nil
 	}
 	if n := &j.last[part]; n.by == byTopic {
@@ -333,8 +356,7 @@ func judged(err error, id int32) *failure {
 // cutIndexes reads the path of the message. Without anything that names a schema it is the first message.
 func (r *rest) cutIndexes(by naming, into *[conform.MaxIndexes]int32) ([]int32, *failure) {
 	if by == byTopic {
-		into[0] = 0
-		return into[:1], nil
+		return append(into[:0], bareIndex[:]...), nil
 	}
 	from := r.payload
 	if by == byHeader {

@@ -8,8 +8,8 @@ import (
 
 // metrics are those of validation: moldau_validation_*.
 type metrics struct {
-	checked, failed *prometheus.CounterVec
-	cost            *prometheus.HistogramVec
+	checked, failed, coerced *prometheus.CounterVec
+	cost                     *prometheus.HistogramVec
 
 	mu     sync.RWMutex
 	topics map[string]struct{} // those that have series of their own
@@ -30,13 +30,16 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "moldau_validation_failed_total", Help: "Keys and values that did not conform, by topic, level and reason.",
 		}, []string{"topic", "level", "reason"}),
+		coerced: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "moldau_validation_coerced_total", Help: "Records that conform and of which the key or the value is given an envelope, by topic.",
+		}, []string{"topic"}),
 		cost: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "moldau_validation_seconds", Help: "Time to validate one batch, with waiting for schemas, by topic.",
 			Buckets: []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1},
 		}, []string{"topic"}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.checked, m.failed, m.cost)
+		reg.MustRegister(m.checked, m.failed, m.coerced, m.cost)
 	}
 	return m
 }

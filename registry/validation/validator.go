@@ -40,6 +40,23 @@ const (
 	TopicRecordName
 )
 
+// Envelope says what becomes of payloads that name no schema. Those that may stay are held against the latest version of the topic's
+// subject.
+type Envelope uint8
+
+// The envelopes. They stand in the order of the topic configs.
+const (
+	// Required refuses them.
+	Required Envelope = iota
+	// Coerce has them stored behind the name of the schema that they conform to.
+	Coerce
+	// Bare lets them stay as they are.
+	Bare
+)
+
+// String is the envelope's name in the topic configs.
+func (e Envelope) String() string { return [...]string{"required", "coerce", "bare"}[e] }
+
 // Part is what is asked of keys or of values.
 type Part struct {
 	Level    Level
@@ -50,8 +67,8 @@ type Part struct {
 type Topic struct {
 	Name       string
 	Key, Value Part
-	// Bare takes payloads that name no schema for those of the latest version of the topic's subject.
-	Bare bool
+	// Envelope is what becomes of payloads that name no schema.
+	Envelope Envelope
 	// RejectNull refuses null.
 	RejectNull bool
 	// LatestOnly refuses schemas that are not the latest version of their subject.
@@ -62,7 +79,7 @@ type Topic struct {
 type Failure struct {
 	// Index is the record's place in the batch.
 	Index int32
-	// SchemaID is the schema that the record names, NoSchema where it names none.
+	// SchemaID is the schema that the record names or, where it names none, was held against; NoSchema where there is neither.
 	SchemaID int32
 	// Reason is why, in a word.
 	Reason string
@@ -70,8 +87,16 @@ type Failure struct {
 	Message string
 }
 
-// NoSchema is the SchemaID of a record that names no schema.
+// NoSchema is the SchemaID of a record that names no schema and was held against none.
 const NoSchema int32 = -1
+
+// Verdict is what was found of a batch.
+type Verdict struct {
+	// Failures are the records that do not conform, in their order.
+	Failures []Failure
+	// Envelopes are those that the other records are to be stored with; nil where none needs any.
+	Envelopes *Envelopes
+}
 
 // Source is a catalog that keeps up with the registry's topic.
 type Source interface {
@@ -128,23 +153,23 @@ func (v *Validator) Close() {
 	v.checkers.close()
 }
 
-// Validate judges the records that a reader shows. Failures are in the order of the records and at most limit. The error wraps
-// ErrUnavailable; whether the reader came to the end of its batch is the caller's to ask.
-func (v *Validator) Validate(t *Topic, records *record.Reader, limit int) ([]Failure, error) {
+// Validate judges the records that a reader shows. Failures are at most limit. The error wraps ErrUnavailable; whether the reader
+// came to the end of its batch is the caller's to ask.
+func (v *Validator) Validate(t *Topic, records *record.Reader, limit int) (Verdict, error) {
 	if t.Name == v.opts.SchemasTopic {
-		return nil, nil
+		return Verdict{}, nil
 	}
 	started := time.Now()
 	w := &wait{v: v}
 	defer w.end()
 	source, err := v.loadedSource(w)
 	if err != nil {
-		return nil, err
+		return Verdict{}, err
 	}
 	j := judge{v: v, t: t, label: v.metrics.label(t.Name), source: source, catalog: source.Catalog(), wait: w, subject: [2]string{t.Name + "-key", t.Name + "-value"}}
-	failures, err := j.batch(records, limit)
+	verdict, err := j.batch(records, limit)
 	v.metrics.cost.WithLabelValues(j.label).Observe(time.Since(started).Seconds())
-	return failures, err
+	return verdict, err
 }
 
 // loadedSource opens the source if need be and waits until it was loaded once.

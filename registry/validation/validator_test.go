@@ -115,37 +115,37 @@ func TestReasons(t *testing.T) {
 		name   string
 		level  Level
 		by     Strategy
-		bare   bool
+		take   Envelope
 		value  []byte
 		header []record.Header
 		want   string
 	}{
-		{"avro", Structure, TopicName, false, named5(1, "\x02x"), nil, ""},
-		{"avro cut short", Structure, TopicName, false, named5(1, "\x04x"), nil, "malformed"},
-		{"avro cut short, id only", ID, TopicName, false, named5(1, "\x04x"), nil, ""},
-		{"avro trailing", Full, TopicName, false, named5(1, "\x02xy"), nil, "trailing"},
-		{"protobuf", Structure, TopicName, false, named5(2, "\x00\x0a\x01x"), nil, ""},
-		{"protobuf, no such message", ID, TopicName, false, named5(2, "\x02\x08\x0a\x01x"), nil, "message_index"},
-		{"protobuf, malformed indexes", ID, TopicName, false, named5(2, "\x80"), nil, "message_index"},
-		{"json", Rules, TopicName, false, named5(3, `{"s":1}`), nil, ""},
-		{"json without the field", Structure, TopicName, false, named5(3, `{}`), nil, "schema"},
-		{"no id", Structure, TopicName, false, []byte("bare"), nil, "no_schema_id"},
-		{"unknown id", ID, TopicName, false, named5(77, ""), nil, "unknown_schema"},
-		{"other subject", ID, TopicName, false, named5(4, "\x02x"), nil, "subject"},
-		{"record", Structure, RecordName, false, named5(4, "\x02x"), nil, ""},
-		{"record, other subject", ID, RecordName, false, named5(1, "\x02x"), nil, "subject"},
-		{"topic and record", Structure, TopicRecordName, false, named5(5, "\x00\x0a\x01x"), nil, ""},
-		{"topic and record, other subject", Structure, TopicRecordName, false, named5(2, "\x00\x0a\x01x"), nil, "subject"},
-		{"bare", Structure, TopicName, true, []byte(`{"s":1}`), nil, ""},
-		{"bare and wrong", Structure, TopicName, true, []byte(`{}`), nil, "schema"},
-		{"guid", Structure, TopicName, false, []byte("\x02x"), header(a, ""), ""},
-		{"guid and more", ID, TopicName, false, []byte("\x02x"), header(a, "\x00"), "no_schema_id"},
-		{"guid of protobuf", Structure, TopicName, false, []byte("\x0a\x01x"), header(p, "\x00"), ""},
-		{"guid without indexes", Structure, TopicName, false, []byte("\x0a\x01x"), header(p, ""), "message_index"},
-		{"malformed header", ID, TopicName, false, []byte("x"), []record.Header{{Key: []byte(conform.ValueHeader), Value: []byte{1}}}, "no_schema_id"},
-		{"null", Structure, TopicName, false, nil, nil, ""},
+		{"avro", Structure, TopicName, Required, named5(1, "\x02x"), nil, ""},
+		{"avro cut short", Structure, TopicName, Required, named5(1, "\x04x"), nil, "malformed"},
+		{"avro cut short, id only", ID, TopicName, Required, named5(1, "\x04x"), nil, ""},
+		{"avro trailing", Full, TopicName, Required, named5(1, "\x02xy"), nil, "trailing"},
+		{"protobuf", Structure, TopicName, Required, named5(2, "\x00\x0a\x01x"), nil, ""},
+		{"protobuf, no such message", ID, TopicName, Required, named5(2, "\x02\x08\x0a\x01x"), nil, "message_index"},
+		{"protobuf, malformed indexes", ID, TopicName, Required, named5(2, "\x80"), nil, "message_index"},
+		{"json", Rules, TopicName, Required, named5(3, `{"s":1}`), nil, ""},
+		{"json without the field", Structure, TopicName, Required, named5(3, `{}`), nil, "schema"},
+		{"no id", Structure, TopicName, Required, []byte("bare"), nil, "no_schema_id"},
+		{"unknown id", ID, TopicName, Required, named5(77, ""), nil, "unknown_schema"},
+		{"other subject", ID, TopicName, Required, named5(4, "\x02x"), nil, "subject"},
+		{"record", Structure, RecordName, Required, named5(4, "\x02x"), nil, ""},
+		{"record, other subject", ID, RecordName, Required, named5(1, "\x02x"), nil, "subject"},
+		{"topic and record", Structure, TopicRecordName, Required, named5(5, "\x00\x0a\x01x"), nil, ""},
+		{"topic and record, other subject", Structure, TopicRecordName, Required, named5(2, "\x00\x0a\x01x"), nil, "subject"},
+		{"bare", Structure, TopicName, Bare, []byte(`{"s":1}`), nil, ""},
+		{"bare and wrong", Structure, TopicName, Bare, []byte(`{}`), nil, "schema"},
+		{"guid", Structure, TopicName, Required, []byte("\x02x"), header(a, ""), ""},
+		{"guid and more", ID, TopicName, Required, []byte("\x02x"), header(a, "\x00"), "no_schema_id"},
+		{"guid of protobuf", Structure, TopicName, Required, []byte("\x0a\x01x"), header(p, "\x00"), ""},
+		{"guid without indexes", Structure, TopicName, Required, []byte("\x0a\x01x"), header(p, ""), "message_index"},
+		{"malformed header", ID, TopicName, Required, []byte("x"), []record.Header{{Key: []byte(conform.ValueHeader), Value: []byte{1}}}, "no_schema_id"},
+		{"null", Structure, TopicName, Required, nil, nil, ""},
 	} {
-		topic := &Topic{Name: "t", Value: Part{Level: c.level, Strategy: c.by}, Bare: c.bare}
+		topic := &Topic{Name: "t", Value: Part{Level: c.level, Strategy: c.by}, Envelope: c.take}
 		for _, codec := range []record.Codec{record.None, record.Zstd} {
 			b := batchOf(t, codec, record.Record{Value: nil}, record.Record{Value: c.value, Headers: c.header})
 			got, err := validate(v, topic, b)
@@ -163,7 +163,8 @@ func TestReasons(t *testing.T) {
 func validate(v *Validator, t *Topic, b record.Batch) ([]Failure, error) {
 	r := b.Records(unpack)
 	defer r.Close()
-	return v.Validate(t, r, int(b.Count()))
+	got, err := v.Validate(t, r, int(b.Count()))
+	return got.Failures, err
 }
 
 func TestNullIsRefusedOnDemand(t *testing.T) {
@@ -203,7 +204,7 @@ func TestStaleCatalogRefusesNothing(t *testing.T) {
 		{"subject", Topic{Name: "t", Value: Part{Level: ID}}, named5(1, "\x02x"), "t-value", 1},
 		{"record", Topic{Name: "t", Value: Part{Level: ID, Strategy: RecordName}}, named5(1, "\x02x"), "n.A", 1},
 		{"latest", Topic{Name: "u", Value: Part{Level: ID}, LatestOnly: true}, named5(3, "{}"), "u-value", 3},
-		{"bare", Topic{Name: "u", Value: Part{Level: Structure}, Bare: true}, []byte(`{"s":1}`), "u-value", 3},
+		{"bare", Topic{Name: "u", Value: Part{Level: Structure}, Envelope: Bare}, []byte(`{"s":1}`), "u-value", 3},
 	} {
 		v, f := newTestValidator(t)
 		f.add(t, "other", 1, format.Avro, avroText)
@@ -260,8 +261,8 @@ func TestManyFailures(t *testing.T) {
 	}
 	r := b.Records(unpack)
 	defer r.Close()
-	if got, err = v.Validate(&Topic{Name: "t", Value: Part{Level: ID}}, r, 3); err != nil || len(got) != 3 {
-		t.Errorf("asked for 3: %d, %v", len(got), err)
+	if got, err := v.Validate(&Topic{Name: "t", Value: Part{Level: ID}}, r, 3); err != nil || len(got.Failures) != 3 {
+		t.Errorf("asked for 3: %d, %v", len(got.Failures), err)
 	}
 }
 

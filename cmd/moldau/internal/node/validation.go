@@ -48,21 +48,27 @@ func (p *process) newValidator() *validator {
 }
 
 // Validate implements broker.Validator.
-func (v *validator) Validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) ([]broker.ValidationFailure, error) {
+func (v *validator) Validate(topic string, rules *configdef.Validation, records *record.Reader, limit int) (broker.Verdict, error) {
 	t := validation.Topic{
 		Name: topic, Key: partOf(rules.Key), Value: partOf(rules.Value),
-		Bare: rules.Bare, RejectNull: rules.RejectNull, LatestOnly: rules.LatestOnly,
+		Envelope: envelopeOf(rules.Envelope), RejectNull: rules.RejectNull, LatestOnly: rules.LatestOnly,
 	}
-	failures, err := v.Validator.Validate(&t, records, limit)
-	if len(failures) == 0 {
-		return nil, err
+	found, err := v.Validator.Validate(&t, records, limit)
+	var out broker.Verdict
+	if len(found.Failures) > 0 {
+		out.Failures = make([]broker.ValidationFailure, len(found.Failures))
 	}
-	out := make([]broker.ValidationFailure, len(failures))
-	for i, f := range failures {
-		out[i] = broker.ValidationFailure(f)
+	for i, f := range found.Failures {
+		out.Failures[i] = broker.ValidationFailure(f)
+	}
+	if found.Envelopes != nil {
+		out.Envelopes = found.Envelopes
 	}
 	return out, err
 }
+
+// envelopeOf relies on both packages listing envelopes in the same order, which a test holds.
+func envelopeOf(e configdef.ValidationEnvelope) validation.Envelope { return validation.Envelope(e) }
 
 // partOf relies on both packages listing levels and strategies in the same order, which a test holds.
 func partOf(p configdef.ValidatedPart) validation.Part {

@@ -27,6 +27,11 @@ func TestValidationNamesAgree(t *testing.T) {
 			t.Errorf("level %s is %s", l, got)
 		}
 	}
+	for e := configdef.EnvelopeRequired; e <= configdef.EnvelopeBare; e++ {
+		if got := envelopeOf(e).String(); got != e.String() {
+			t.Errorf("envelope %s is %s", e, got)
+		}
+	}
 	for from, to := range map[configdef.SubjectStrategy]validation.Strategy{
 		configdef.TopicSubject: validation.TopicName, configdef.RecordSubject: validation.RecordName, configdef.TopicRecordSubject: validation.TopicRecordName,
 	} {
@@ -240,4 +245,40 @@ func batchOf(t *testing.T, payload []byte) []byte {
 		t.Fatal(err)
 	}
 	return built
+}
+
+// TestCoercedPayloadsAreDecoded produces payloads that name no schema, and reads them decoded by the schema that the broker put in front.
+func TestCoercedPayloadsAreDecoded(t *testing.T) {
+	o, out := options(filepath.Join(t.TempDir(), "data"))
+	s := start(t, o, out)
+	level, envelope := "structure", "coerce"
+	configs := map[string]*string{"schema.validation.value": &level, "schema.validation.envelope": &envelope}
+	c, err := kgo.NewClient(kgo.SeedBrokers(s.addresses["kafka"]), kgo.ProducerBatchCompression(kgo.ZstdCompression()), kgo.RecordRetries(20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for kind, v := range map[string]struct{ schema, payload string }{
+		"AVRO":     {`{"type":"record","name":"A","fields":[{"name":"s","type":"string"}]}`, "\x02x"},
+		"PROTOBUF": {`syntax = "proto3"; message P { string s = 1; }`, "\x0a\x01x"},
+		"JSON":     {`{"type":"object","required":["s"]}`, `{"s":"x"}`},
+	} {
+		s.register(kind+"-value", kind, v.schema)
+		if _, err := kadm.NewClient(c).CreateTopic(t.Context(), 1, 1, configs, kind); err != nil {
+			t.Fatal(err)
+		}
+		if err := produceTo(t.Context(), c, kind, []byte(v.payload)); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if err := produceTo(t.Context(), c, kind, []byte("\xffwrong")); !errors.Is(err, kerr.InvalidRecord) {
+			t.Errorf("%s: what conforms to nothing: %v", kind, err)
+		}
+		_, body := s.get("/v1/topics/" + kind + "/records?from=earliest&value=schema")
+		var read struct {
+			Records []struct{ Value struct{ S string } }
+		}
+		if err := json.Unmarshal([]byte(body), &read); err != nil || len(read.Records) != 1 || read.Records[0].Value.S != "x" {
+			t.Errorf("%s: %s, %v", kind, body, err)
+		}
+	}
 }

@@ -1,30 +1,37 @@
-package serde
+package protobuf
 
 import (
 	"errors"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// errTooDeep says that a payload nests more deeply than is permitted.
-var errTooDeep = errors.New("nested too deeply")
+// MaxNesting is how deeply the decoders for Java, C++ and Python follow messages and groups into each other.
+const MaxNesting = 100
 
-// withoutStrayKeys returns the bytes of a message without those fields in entries of maps that have the number of the key and another
+// ErrTooDeep says that a payload nests more deeply than that.
+var ErrTooDeep = errors.New("nested too deeply")
+
+// Extensions finds extensions by the name of the message that they extend and their number, as those of the library do.
+type Extensions interface {
+	FindExtensionByNumber(message protoreflect.FullName, field protoreflect.FieldNumber) (protoreflect.ExtensionType, error)
+}
+
+// WithoutStrayKeys returns the bytes of a message without those fields in entries of maps that have the number of the key and another
 // wire type. Every runtime of the language skips them; the library (1.36.12) loses the key that came before them and panics when
 // it enters none. What comes back is b where there is nothing to leave out, and never shares memory with b otherwise.
-// Bytes that are no message stay as they are, behind what could be read: the library refuses them.
-func withoutStrayKeys(types *dynamicpb.Types, d protoreflect.MessageDescriptor, b []byte) ([]byte, error) {
-	return strayKeys{types}.message(d, b, 0)
+// Bytes that are no message stay as they are, behind what could be read: the library refuses them. The error is ErrTooDeep.
+func WithoutStrayKeys(d protoreflect.MessageDescriptor, x Extensions, b []byte) ([]byte, error) {
+	return strayKeys{x}.message(d, b, 0)
 }
 
 // strayKeys leaves such fields out.
-type strayKeys struct{ types *dynamicpb.Types }
+type strayKeys struct{ extensions Extensions }
 
 func (s strayKeys) message(d protoreflect.MessageDescriptor, b []byte, depth int) ([]byte, error) {
-	if depth > maxNesting {
-		return nil, errTooDeep
+	if depth > MaxNesting {
+		return nil, ErrTooDeep
 	}
 	return edit(b, func(f wireField) ([]byte, bool, error) {
 		fd := s.field(d, f.number)
@@ -56,7 +63,7 @@ func (s strayKeys) field(d protoreflect.MessageDescriptor, n protowire.Number) p
 	if fd := d.Fields().ByNumber(n); fd != nil || !d.ExtensionRanges().Has(n) {
 		return fd
 	}
-	xt, err := s.types.FindExtensionByNumber(d.FullName(), n)
+	xt, err := s.extensions.FindExtensionByNumber(d.FullName(), n)
 	if err != nil {
 		return nil // protoregistry.NotFound: the library keeps it as unknown
 	}
