@@ -34,7 +34,7 @@ type Config struct {
 	ValidateNewSchemas bool   `kafka:"registry.validate.new.schemas" doc:"Whether new schemas are held against the strict rules of their language where no config says."`
 	MutableMode        bool   `kafka:"registry.mode.mutability" doc:"Whether modes may be changed."`
 
-	MaxRequestBytes int           `kafka:"registry.max.request.bytes" doc:"The size of a request body at most; larger ones are answered 413."`
+	MaxRequestBytes int           `kafka:"registry.max.request.bytes" doc:"The size of a request body at most; larger ones are answered 413. Bodies of more than 64 KiB wait for one another when they need more than 256 MiB of memory together."`
 	MaxSchemaBytes  int           `kafka:"registry.max.schema.bytes" doc:"The size of a schema text at most."`
 	MaxReferences   int           `kafka:"registry.max.references" doc:"The number of references of one schema at most, those of what it refers to not counted."`
 	MaxCompiles     int           `kafka:"registry.max.compiles" doc:"The number of schemas that are parsed or compared at the same time at most; more wait. 0 for one per processor."`

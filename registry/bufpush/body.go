@@ -19,7 +19,7 @@ const (
 
 // take takes a part of the budget until the call is over.
 func (c *call) take(size int) error {
-	give, err := c.memory.take(c.Context(), size)
+	give, err := c.memory.Take(c.Context(), size)
 	if err != nil {
 		return newFault(unavailable, "too many large requests at once: %v", err)
 	}

@@ -28,7 +28,7 @@
 //   - A commit never changes, and its dependencies are there as long as it is.
 //   - A subject belongs to one module, until that is deleted. Whatever is not pushed takes subjects as it wants.
 //   - A request is bounded in size, also uncompressed, and in the number of its fields (codec.go); an answer in the size of its files.
-//     Large ones share a budget of memory (budget.go), and only so many pushes are compiled at once.
+//     Large ones share a budget of memory (package memory), and only so many pushes are compiled at once.
 //
 // On a replica that does not write, a call that changes something is sent on to the one that does (package relay). The
 // package has no goroutines of its own.

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"moldau/registry"
+	"moldau/registry/memory"
 	"moldau/registry/relay"
 )
 
@@ -30,8 +31,8 @@ type Handler struct {
 	relay    *relay.Relay
 	metrics  *metrics
 	built    *shelf
-	pushes   chan struct{} // held by each push while it is compiled
-	memory   *budget       // of large requests and answers
+	pushes   chan struct{}  // held by each push while it is compiled
+	memory   *memory.Budget // of large requests and answers
 
 	mu        sync.Mutex
 	generated *generated // for the newest catalog that was asked about
@@ -44,7 +45,7 @@ const maxPushes = 2
 func New(r *registry.Registry, to *relay.Relay, log *slog.Logger, reg prometheus.Registerer) *Handler {
 	return &Handler{
 		registry: r, log: log, relay: to, metrics: newMetrics(reg), built: builtIn(), pushes: make(chan struct{}, maxPushes),
-		memory: newBudget(max(maxMemory, 2*copies*r.Config().MaxPushBytes)),
+		memory: memory.NewBudget(max(maxMemory, 2*copies*r.Config().MaxPushBytes)),
 	}
 }
 

@@ -2,13 +2,10 @@ package bufpush
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	modulev1 "buf.build/gen/go/bufbuild/registry/protocolbuffers/go/buf/registry/module/v1"
 	"google.golang.org/protobuf/proto"
@@ -108,49 +105,6 @@ func TestAllModules(t *testing.T) {
 	}
 	if again := e.push(nil, one); again[0] != first[0] {
 		t.Error("the same content is another commit")
-	}
-}
-
-// TestBudget takes memory from many sides at once: there is never more taken than there is, and all get their turn.
-func TestBudget(t *testing.T) {
-	b := newBudget(10 * budgetPage)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	used, most := 0, 0
-	for i := range 50 {
-		wg.Go(func() {
-			want := min(1+i%12, 10)
-			give, err := b.take(t.Context(), (1+i%12)*budgetPage) // sometimes more than there is
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			used += want
-			most = max(most, used)
-			mu.Unlock()
-			mu.Lock()
-			used -= want
-			mu.Unlock()
-			give()
-		})
-	}
-	wg.Wait()
-	if most > 10 || most < 1 || len(b.pages) != 0 {
-		t.Errorf("%d pages were taken at once, %d are still", most, len(b.pages))
-	}
-	give, err := b.take(t.Context(), 10*budgetPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := b.take(ctx, budgetPage); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
-	give()
-	if len(b.pages) != 0 {
-		t.Errorf("%d pages are left taken", len(b.pages))
 	}
 }
 

@@ -28,6 +28,8 @@ func (h *Handler) answer(w http.ResponseWriter, c *call, e *endpoint, out any) i
 		return http.StatusNoContent
 	case text:
 		return send(w, c.media, http.StatusOK, []byte(v))
+	case schemaList:
+		return v.send(w, c.media)
 	}
 	return sendJSON(w, c.media, http.StatusOK, out)
 }
@@ -46,21 +48,61 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxKept is the size of buffers that are used again.
 const maxKept = 64 << 10
 
-// sendJSON writes plain data as an answer.
-func sendJSON(w http.ResponseWriter, media string, status int, v any) int {
+func borrowBuffer() *bytes.Buffer {
 	b := buffers.Get().(*bytes.Buffer)
 	b.Reset()
-	defer func() {
-		if b.Cap() <= maxKept {
-			buffers.Put(b)
-		}
-	}()
+	return b
+}
+
+func returnBuffer(b *bytes.Buffer) {
+	if b.Cap() <= maxKept {
+		buffers.Put(b)
+	}
+}
+
+// sendJSON writes plain data as an answer.
+func sendJSON(w http.ResponseWriter, media string, status int, v any) int {
+	b := borrowBuffer()
+	defer returnBuffer(b)
+	appendJSON(b, v)
+	return send(w, media, status, b.Bytes())
+}
+
+// appendJSON appends plain data to b.
+func appendJSON(b *bytes.Buffer, v any) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic("registry answer: " + err.Error()) // answers are plain data
 	}
-	return send(w, media, status, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	b.Truncate(b.Len() - 1) // the line feed
+}
+
+// schemaList is an answer of many schemas, which together may be larger than one wants to hold in memory twice.
+type schemaList []*schemaJSON
+
+// send writes the list, in pieces where it is long.
+func (l schemaList) send(w http.ResponseWriter, media string) int {
+	b := borrowBuffer()
+	defer returnBuffer(b)
+	w.Header().Set("Content-Type", media)
+	b.WriteByte('[')
+	for i, s := range l {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		appendJSON(b, s)
+		if b.Len() < maxKept {
+			continue
+		}
+		if _, err := w.Write(b.Bytes()); err != nil {
+			return http.StatusOK // the peer is gone
+		}
+		b.Reset()
+	}
+	b.WriteByte(']')
+	_, _ = w.Write(b.Bytes())
+	return http.StatusOK
 }
 
 // schemaJSON is a schema in an answer. Fields that clients did not always know are for those who ask for them.

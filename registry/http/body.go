@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -17,21 +18,56 @@ import (
 	"moldau/registry/format"
 )
 
-// readBody reads the body of a request.
+// The sizes of requests.
+const (
+	bulkyBody = 64 << 10  // a body that is larger counts against the budget
+	maxMemory = 256 << 20 // of bulky bodies together, unless a single one may take more
+	copies    = 3         // of a bulky body that are in memory at once: as it came, the schema's text in it, and what is made of that
+)
+
+// readBody reads the body of a request. A bulky one waits until there is memory for it.
 func (c *call) readBody(w http.ResponseWriter, limit int) (err error) {
 	if !takesMedia(c.Header.Get("Content-Type")) {
 		return plain(http.StatusUnsupportedMediaType)
 	}
-	c.body, err = io.ReadAll(http.MaxBytesReader(w, c.Body, int64(limit)))
+	in := http.MaxBytesReader(w, c.Body, int64(limit))
+	if c.body, err = io.ReadAll(io.LimitReader(in, bulkyBody)); err == nil && len(c.body) == bulkyBody {
+		err = c.readBulk(w, in, limit)
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return problem(http.StatusRequestEntityTooLarge, "The request body has more than %d bytes", large.Limit)
+	case errors.Is(err, errNoMemory):
+		return err
 	case err != nil:
 		return problem(http.StatusBadRequest, "The request body can't be read: %v", err)
 	}
 	c.body = inUTF8(c.body)
 	return nil
+}
+
+// errNoMemory says that there were too many bulky bodies for as long as a request may take.
+var errNoMemory = errors.New("too many large requests at once")
+
+// readBulk reads the rest of a bulky body. The peer has as long as the request: it must not keep memory by dawdling.
+func (c *call) readBulk(w http.ResponseWriter, in io.Reader, limit int) error {
+	size := limit
+	if c.ContentLength >= 0 {
+		size = int(min(c.ContentLength, int64(limit)))
+	}
+	give, err := c.memory.Take(c.Context(), copies*size)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	c.give = give
+	if at, ok := c.Context().Deadline(); ok {
+		_ = http.NewResponseController(w).SetReadDeadline(at) // a connection that has none is one of a test
+	}
+	whole := bytes.NewBuffer(c.body)
+	_, err = whole.ReadFrom(in)
+	c.body = whole.Bytes()
+	return err
 }
 
 // inUTF8 is JSON in UTF-8 that may have come in UTF-16, with or without a mark of the order of its bytes. A JSON text

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"moldau/registry"
+	"moldau/registry/memory"
 	"moldau/registry/relay"
 )
 
@@ -18,18 +19,24 @@ type Handler struct {
 	registry *registry.Registry
 	log      *slog.Logger
 	metrics  *metrics
-	relay    *relay.Relay // to other replicas
+	relay    *relay.Relay   // to other replicas
+	memory   *memory.Budget // of bulky bodies
 }
 
 // New returns a handler in front of a registry. What another replica must do goes through the relay, which is the caller's.
 func New(r *registry.Registry, to *relay.Relay, log *slog.Logger, reg prometheus.Registerer) *Handler {
-	return &Handler{registry: r, log: log, metrics: newMetrics(reg), relay: to}
+	return &Handler{
+		registry: r, log: log, metrics: newMetrics(reg), relay: to,
+		memory: memory.NewBudget(max(maxMemory, 2*copies*r.Config().MaxRequestBytes)),
+	}
 }
 
 // call is one request on its way through its endpoint.
 type call struct {
 	*http.Request
 	registry  *registry.Registry
+	memory    *memory.Budget
+	give      func() // gives back what the body took of it; nil if nothing
 	endpoint  *endpoint
 	path      path
 	query     url.Values
@@ -50,7 +57,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (label string, status int) {
 	ctx, cancel := context.WithTimeout(r.Context(), h.registry.Config().RequestTimeout)
 	defer cancel()
-	c := &call{Request: r.WithContext(ctx), registry: h.registry, media: defaultMedia}
+	c := &call{Request: r.WithContext(ctx), registry: h.registry, memory: h.memory, media: defaultMedia}
+	defer c.release()
 	e, err := h.prepare(c, w)
 	if e == nil {
 		return "none", h.fail(w, c, err)
@@ -67,6 +75,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (label string, s
 		return e.path, reply.Pass(w)
 	}
 	return e.path, h.answer(w, c, e, out)
+}
+
+func (c *call) release() {
+	if c.give != nil {
+		c.give()
+	}
 }
 
 // prepare finds the endpoint of a request and reads what it needs.

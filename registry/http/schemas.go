@@ -17,7 +17,7 @@ func searchSchemas(c *call) (any, error) {
 		LatestOnly: c.flag("latestOnly"), RuleType: c.query.Get("ruleType"), Skip: skip, Take: take,
 	})
 	c.query.Del("format") // a search knows none
-	out := make([]*schemaJSON, len(found))
+	out := make(schemaList, len(found))
 	for i, f := range found {
 		if out[i], err = c.schema(f.Schema); err != nil {
 			return nil, err

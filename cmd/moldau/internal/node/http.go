@@ -8,8 +8,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"moldau/internal/slowpeer"
 	"moldau/internal/telemetry"
 )
+
+// slowPeerPatience is how long a peer may take to accept a piece of an answer over HTTP.
+const slowPeerPatience = 30 * time.Second
 
 // door is the HTTP handler of the API. Until the gateway has started it answers
 // 503.
@@ -65,7 +69,7 @@ func (p *process) serveHTTP() *door {
 	protocols.SetUnencryptedHTTP2(true)
 	api.srv = &http.Server{
 		Protocols:         protocols,
-		Handler:           mux,
+		Handler:           slowpeer.Handler(mux, slowPeerPatience),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"moldau/broker/kafka"
+	"moldau/internal/slowpeer"
 	"moldau/registry"
 	"moldau/registry/bufpush"
 	"moldau/registry/format"
@@ -133,7 +134,7 @@ func authorities(path string) (*x509.CertPool, error) {
 // serveRegistry opens the registry's door.
 func (p *process) serveRegistry(d *registryDoor, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler:           d.guarded(),
+		Handler:           slowpeer.Handler(d.guarded(), slowPeerPatience),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
