@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -72,14 +72,14 @@ func bottomUp(byPath map[string]*pushedFile) ([]*pushedFile, error) {
 const languageFiles = "google/protobuf/"
 
 // readImage reads the files of a buf image, which is a set of descriptors. They become text.
-func readImage(ctx context.Context, path string) ([]*pushedFile, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // the user's own choice
+func readImage(ctx context.Context, path string, stdin io.Reader) ([]*pushedFile, error) {
+	raw, err := readFileOr(path, stdin)
 	if err != nil {
 		return nil, err
 	}
-	var set descriptorpb.FileDescriptorSet
-	if err := proto.Unmarshal(raw, &set); err != nil {
-		return nil, fmt.Errorf("%s is no image in binary: %w", path, err)
+	set, err := parseImage(path, raw)
+	if err != nil {
+		return nil, err
 	}
 	byPath, descriptors := map[string]*pushedFile{}, map[string]*descriptorpb.FileDescriptorProto{}
 	for _, fd := range set.GetFile() {

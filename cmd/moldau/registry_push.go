@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -51,23 +52,27 @@ func newRegistryPush(a *app, f *registryFlags) *cobra.Command {
 	var names []string
 	var contextName string
 	cmd := &cobra.Command{
-		Use:   "push DIR|IMAGE",
+		Use:   "push DIR|IMAGE|-",
 		Short: "Register the .proto files of a directory, or of a buf image, with their imports",
-		Long: `Register the .proto files below a directory, or those of a buf image (buf build -o
-image.binpb), the imported ones before those that import them. Each is
-registered under its import path, by which the others refer to it, or under the
-subject that --subject names. Imports that are not among the files, such as
-google/protobuf, must be known to the registry itself.
+		Long: `Register the .proto files below a directory, or those of a buf image, the imported
+ones before those that import them. Each is registered under its import path, by
+which the others refer to it, or under the subject that --subject names. Imports
+that are not among the files, such as google/protobuf, must be known to the
+registry itself.
+
+An image is what buf build -o writes: .binpb, .json, .txtpb or .yaml, with .gz or
+.zst behind it too. - reads one from standard input, binary or JSON.
 
 What is there already stays. Before anything is registered the new files are held
 against their subjects' compatibility; those that import other new ones are by the
 registry when their turn comes.`,
 		Example: `  moldau registry push ./proto --dry-run
   moldau registry push ./proto --subject shop/v1/order.proto=orders-value -y
-  buf build -o image.binpb && moldau registry push image.binpb -y`,
+  buf build -o image.binpb && moldau registry push image.binpb -y
+  buf build -o -#format=json | moldau registry push - -y`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := readPush(cmd.Context(), args[0])
+			files, err := readPush(cmd.Context(), args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -85,16 +90,21 @@ registry when their turn comes.`,
 }
 
 // readPush reads the files of a directory or an image, in the order in which they are to be registered.
-func readPush(ctx context.Context, path string) ([]*pushedFile, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, &exit.Error{Code: exit.Usage, Err: err}
+func readPush(ctx context.Context, path string, stdin io.Reader) ([]*pushedFile, error) {
+	tree := false
+	if path != "-" {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, &exit.Error{Code: exit.Usage, Err: err}
+		}
+		tree = info.IsDir()
 	}
 	var files []*pushedFile
-	if info.IsDir() {
+	var err error
+	if tree {
 		files, err = readProtos(os.DirFS(path))
 	} else {
-		files, err = readImage(ctx, path)
+		files, err = readImage(ctx, path, stdin)
 	}
 	if err != nil {
 		return nil, err
