@@ -22,6 +22,7 @@ type Config struct {
 	MetadataDir string   `kafka:"metadata.log.dir" doc:"The directory for the metadata of the cluster. Unset: data.dir/metadata."`
 
 	Durability   Durability `kafka:"durability" doc:"strict: records are acknowledged and visible once they are on disk. relaxed: once they are in the page cache of all replicas in sync, as Kafka does."`
+	MinFreeBytes int64      `kafka:"log.dir.min.free.bytes" doc:"The free space that records leave on the file system of a log directory, so that topics can still be deleted and the broker can start. Past it producers are answered KAFKA_STORAGE_ERROR until there is space. 0 lets them fill it."`
 	MaxOpenFiles int        `kafka:"max.open.files" doc:"How many segment and index files are held open at most; 0 takes it from the limit of the process."`
 
 	AutoCreateTopics         bool  `kafka:"auto.create.topics.enable" doc:"Make a topic when a client asks for metadata of a name that isn't there."`
@@ -65,6 +66,7 @@ func DefaultConfig() Config {
 	return Config{
 		NodeID:                    1,
 		Durability:                Strict,
+		MinFreeBytes:              14 << 20, // more than the metadata store wants to have free
 		AutoCreateTopics:          true,
 		NumPartitions:             1,
 		DefaultReplicationFactor:  1,
@@ -99,6 +101,7 @@ func (c *Config) Validate() error {
 	want(c.MaxPartitions >= 1, "max.partitions is %d, it must be at least 1", c.MaxPartitions)
 	want(c.MaxPartitionsPerRequest >= 1, "max.partitions.per.create is %d, it must be at least 1", c.MaxPartitionsPerRequest)
 	want(c.MaxOpenFiles >= 0, "max.open.files is %d, it must not be negative", c.MaxOpenFiles)
+	want(c.MinFreeBytes >= 0, "log.dir.min.free.bytes is %d, it must not be negative", c.MinFreeBytes)
 	want(c.MaxDecompressedBatch >= 1024, "max.decompressed.batch.bytes is %d, it must be at least 1024", c.MaxDecompressedBatch)
 	want(c.FetchMaxBytes >= 1024, "fetch.max.bytes is %d, it must be at least 1024", c.FetchMaxBytes)
 	want(c.TelemetryMaxBytes >= 1, "telemetry.max.bytes is %d, it must be at least 1", c.TelemetryMaxBytes)

@@ -131,6 +131,7 @@ func (n *Node) openLogs(ctx context.Context, deps Deps, cluster metadata.Cluster
 	n.engine, err = storage.Open(ctx, storage.Options{
 		FS: deps.FS, Dirs: n.cfg.logDirs(), ClusterID: string(cluster), NodeID: n.cfg.NodeID,
 		Durability: n.cfg.storageDurability(), MaxOpenFiles: n.cfg.MaxOpenFiles,
+		MinFreeBytes: n.cfg.MinFreeBytes,
 		Config: func(tp storage.TopicPartition) storage.Config {
 			t, ok := img.Topic(tp.Topic)
 			if !ok || len(t.Config) == 0 {

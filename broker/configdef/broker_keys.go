@@ -149,6 +149,10 @@ func logKeys() []Key {
 			Doc: "strict: records are acknowledged and visible once they are on disk. relaxed: once they are in the page cache of all replicas in sync, as Kafka does.",
 		},
 		{
+			Name: "log.dir.min.free.bytes", Type: Long, Default: "14680064", Valid: atLeast(0), Importance: Medium, Own: true,
+			Doc: "The free space that records leave on the file system of a log directory, so that topics can still be deleted and the broker can start. Past it producers are answered KAFKA_STORAGE_ERROR until there is space. 0 lets them fill it.",
+		},
+		{
 			Name: "log.dir", Type: List, NoDefault: true, Importance: High,
 			Doc: "The directories of the logs where log.dirs is unset.",
 		},

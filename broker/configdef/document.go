@@ -42,7 +42,8 @@ A topic that doesn't set a config follows the broker's; a change takes effect at
 		}
 	}
 	table(TopicKeys(), false)
-	b.WriteString("\n## Brokers\n\n*read-only* configs are read at start, *cluster-wide* ones may be changed while the broker runs, for one broker or for all.\nThose marked *own* are not Kafka's.\n\n")
+	b.WriteString("\n## Brokers\n\n*read-only* configs are read at start, *cluster-wide* ones may be changed while the broker runs, for one broker or for all.\nThose marked *own* are not Kafka's. Kafka changes a few more of them while it runs, of threads, connections and producer ids, and\n" +
+		"keeps names that it does not know for plugins; here such a change is refused, with the answer that Kafka gives for read-only ones.\n\n")
 	table(BrokerKeys(), true)
 	b.WriteString("\n## Client metrics subscriptions\n\n")
 	table(ClientMetricsKeys(), false)

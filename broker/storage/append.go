@@ -234,6 +234,9 @@ func producerOf(batch record.Batch) producerAppend {
 // state. The caller holds mu.
 func (l *Log) write(b []byte, r run) error {
 	cfg, now := l.cfg.Load(), l.env.nowMs()
+	if err := l.dir.admit(len(b)); err != nil {
+		return fmt.Errorf("append to %s: %w", l.tp, err)
+	}
 	s, err := l.room(len(b), r, cfg, now)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 // Delete takes a log out of the engine. Its directory is renamed at once, so that the partition can be made anew, and removed after
-// the topic's file.delete.delay.ms, when no Slice is in use any more.
+// the topic's file.delete.delay.ms (at once on a full disk), when no Slice is in use any more.
 func (e *Engine) Delete(l *Log) error {
 	e.mu.Lock()
 	if e.logs[l.tp] != l {
@@ -29,7 +29,7 @@ func (e *Engine) Delete(l *Log) error {
 		return l.ioError("delete", err)
 	}
 	l.dir.remove(l)
-	l.dir.sweeper.discard(to, msDuration(l.Config().FileDeleteDelayMs), pins...)
+	l.dir.sweeper.discard(to, l.dir.deleteDelay(l.Config()), pins...)
 	return nil
 }
 

@@ -161,7 +161,7 @@ func (l *Log) deletedPath(path string) string {
 
 // swapped hands the old files to the sweeper.
 func (l *Log) swapped(out *compactedSegment, retired []*file) {
-	delay := msDuration(l.Config().FileDeleteDelayMs)
+	delay := l.dir.deleteDelay(l.Config())
 	for _, f := range retired {
 		l.dir.sweeper.discard(f.path, delay, f)
 	}

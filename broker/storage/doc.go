@@ -32,9 +32,10 @@
 // Log.mu, the append lock, is held across the one pwrite of an append, across a roll and across a truncation; no other lock is
 // held across I/O. Readers don't take it: they see segments through an atomic snapshot (Log.view) and a published size.
 //
-// Goroutines, all owned by the Engine and ended by Engine.Close: for each log directory a flusher (flusher.go), a keeper that writes
-// checkpoints (keeper.go), and a sweeper that removes deleted files (sweeper.go). During Open a bounded number of goroutines
-// recovers logs in parallel; they end before Open returns.
+// Goroutines, all owned by the Engine and ended by Engine.Close: for each log directory a flusher (flusher.go), a keeper (keeper.go) and
+// a sweeper that removes deleted files (sweeper.go). The keeper writes checkpoints, has snapshots of quiet logs taken (quiet.go) and
+// watches over free space (room.go); it never waits for Log.mu. During Open a bounded number of goroutines recovers logs in parallel;
+// they end before Open returns.
 //
 // # Where to start reading
 //

@@ -261,8 +261,7 @@ func (l *Log) beginFlush() flushing {
 	defer l.mu.Unlock()
 	s := l.active()
 	if l.snapBytes >= snapshotEvery && l.Err() == nil {
-		l.saveIndexes(s, (*segment).flushIndexes)
-		l.snapshot(l.end.Load())
+		l.proveEnd(s)
 	}
 	p := flushing{
 		l: l, end: l.end.Load(), active: s, size: s.size, files: l.dirty, pending: l.pending,

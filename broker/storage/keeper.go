@@ -5,7 +5,7 @@ import (
 )
 
 // keeper writes the checkpoints of one directory: recovery points and log start offsets within a second of their change, high
-// watermarks every few seconds. One goroutine, owned by the engine, ends with stop.
+// watermarks every few seconds; and has snapshots of quiet logs taken. One goroutine, owned by the engine, ends with stop.
 type keeper struct {
 	dir      *logDir
 	requests chan keeperRequest
@@ -42,11 +42,14 @@ func (k *keeper) run() {
 	defer close(k.done)
 	tick := time.NewTicker(strictCheckpointEvery)
 	defer tick.Stop()
+	quiet := time.NewTicker(quietAfter)
+	defer quiet.Stop()
 	lastHW := time.Now()
 	failing := false
 	for {
 		select {
 		case <-tick.C:
+			k.dir.look()
 			withHW := time.Since(lastHW) >= highWatermarkCheckpoint
 			if withHW {
 				lastHW = time.Now()
@@ -56,6 +59,8 @@ func (k *keeper) run() {
 				k.dir.env.logger.Warn("could not write checkpoints; will try again", "dir", k.dir.path, "err", err)
 			}
 			failing = err != nil
+		case <-quiet.C:
+			k.dir.rest()
 		case r := <-k.requests:
 			k.serve(r)
 		case <-k.quit:

@@ -51,6 +51,7 @@ type Log struct {
 	pending       []pendingSnapshot
 	gone          bool  // deleted or closed: its files belong to somebody else
 	snapBytes     int64 // bytes appended since
+	restedAt      int64 // log end that the keeper saw last; the keeper's alone
 
 	txns transactions // has its own lock
 
@@ -232,7 +233,9 @@ func (l *Log) ioError(doing string, err error) error {
 	case errors.Is(err, ErrClosed), errors.Is(err, ErrStorage):
 		return fmt.Errorf("%s %s: %w", doing, l.tp, err)
 	case isNoSpace(err):
-		return fmt.Errorf("%s %s: %w: %w", doing, l.tp, ErrNoSpace, err)
+		err = fmt.Errorf("%s %s: %w: %w", doing, l.tp, ErrNoSpace, err)
+		l.dir.noSpace(err)
+		return err
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return fmt.Errorf("%s %s: %w: %w", doing, l.tp, ErrStorage, err)
 	}

@@ -23,6 +23,7 @@ type logDir struct {
 	flusher *flusher
 	keeper  *keeper
 	sweeper *sweeper
+	room    room
 
 	offline atomic.Pointer[error]
 

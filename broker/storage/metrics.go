@@ -13,6 +13,8 @@ type Metrics interface {
 	SegmentsDeleted(n int, bytes int64)
 	// RecoveryCut reports bytes that recovery took off the end of a log, and how many of them were whole batches, moved to a .cut file.
 	RecoveryCut(tp TopicPartition, cut, moved int64)
+	// NoSpace reports an append that found no space in a log directory.
+	NoSpace(dir string)
 	// DirOffline reports a log directory that went offline.
 	DirOffline(dir string)
 }
@@ -23,4 +25,5 @@ func (noMetrics) Flushed(string, int, time.Duration)       {}
 func (noMetrics) SegmentRolled()                           {}
 func (noMetrics) SegmentsDeleted(int, int64)               {}
 func (noMetrics) RecoveryCut(TopicPartition, int64, int64) {}
+func (noMetrics) NoSpace(string)                           {}
 func (noMetrics) DirOffline(string)                        {}

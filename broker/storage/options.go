@@ -40,6 +40,9 @@ type Options struct {
 	Durability Durability
 	// Config gives the configuration of a log that is found at start; DefaultConfig if nil. Engine.Create gets its own.
 	Config func(TopicPartition) Config
+	// MinFreeBytes is the free space that appends leave on the file systems of the directories; past it they fail with ErrNoSpace. None
+	// if 0.
+	MinFreeBytes int64
 	// MaxOpenFiles is the number of descriptors that segments and indexes may hold; half of the process's limit if 0.
 	MaxOpenFiles int
 	// MaxProducersPerLog bounds the producers that a log remembers; the one idle longest is forgotten first. 20,000 if 0.

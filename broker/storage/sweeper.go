@@ -37,6 +37,21 @@ func (s *sweeper) discard(path string, delay time.Duration, pins ...*file) {
 	s.mu.Lock()
 	heap.Push(&s.queue, trash{path: path, due: time.Now().Add(delay), pins: pins})
 	s.mu.Unlock()
+	s.wake()
+}
+
+// hurry makes everything due now.
+func (s *sweeper) hurry() {
+	s.mu.Lock()
+	now := time.Now()
+	for i := range s.queue {
+		s.queue[i].due = now // equal everywhere, so that it still is a heap
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *sweeper) wake() {
 	select {
 	case s.kick <- struct{}{}:
 	default:

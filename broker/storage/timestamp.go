@@ -1,6 +1,10 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+
+	"moldau/broker/record"
+)
 
 // Timestamped is a record found by its timestamp.
 type Timestamped struct {
@@ -35,6 +39,26 @@ func (l *Log) OffsetForTimestamp(ts int64) (found Timestamped, ok bool, err erro
 		}
 	}
 	return found, false, nil
+}
+
+// TimestampAt returns the timestamp of the batch that holds an offset, or of the next one where there is none: the first of its records'
+// timestamps in ms, or what the broker gave them. ok is false at the end of the log, and where records have no timestamps.
+func (l *Log) TimestampAt(offset int64) (ms int64, ok bool, err error) {
+	if err := l.readable(); err != nil {
+		return 0, false, l.readError("search", err)
+	}
+	err = l.walkHeaders(l.segments(), max(offset, l.Start()), func(w *walker) bool {
+		ms = w.hdr.BaseTimestamp()
+		if w.hdr.TimestampType() == record.LogAppendTime {
+			ms = w.hdr.MaxTimestamp()
+		}
+		ok = ms >= 0
+		return false
+	})
+	if err != nil {
+		return 0, false, l.readError("search", err)
+	}
+	return ms, ok, nil
 }
 
 // MaxTimestamp finds the first record that has the largest timestamp of all. ok is false if the log is empty or its records have no

@@ -146,7 +146,7 @@ func (l *Log) dropSegments(n int, why string) {
 // discardSegment gives a segment's files the suffix .deleted and leaves them to the sweeper. Readers that still see the segment find
 // them under the new name.
 func (l *Log) discardSegment(s *segment) {
-	delay := msDuration(l.Config().FileDeleteDelayMs)
+	delay := l.dir.deleteDelay(l.Config())
 	for _, f := range s.files() {
 		to := l.deletedPath(f.path)
 		if err := l.env.files.rename(f, to); err != nil {

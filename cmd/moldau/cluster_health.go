@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"moldau/cmd/moldau/internal/exit"
 )
@@ -36,8 +37,9 @@ func newClusterHealth(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Tell whether every partition can be written and has its replicas",
-		Long: `Tell whether every partition has a leader and all of its replicas in sync. The
-exit code is 3 when one has not, or when the cluster does not answer.`,
+		Long: `Tell whether every partition has a leader and all of its replicas in sync, and
+every broker space on its disks. The exit code is 3 when one has not, or when
+the cluster does not answer.`,
 		Example: `  moldau cluster health
   moldau cluster health --wait 60s    wait until it is healthy`,
 		Args: cobra.NoArgs,
@@ -65,11 +67,8 @@ exit code is 3 when one has not, or when the cluster does not answer.`,
 func (a *app) healthWithin(cmd *cobra.Command, wait time.Duration) (h *clusterHealth, err error) {
 	deadline := a.now().Add(wait)
 	for {
-		err = a.admin(cmd, func(ctx context.Context, adm *kadm.Client) error {
-			m, err := adm.Metadata(ctx)
-			if err == nil {
-				h = healthOf(m)
-			}
+		err = a.withClient(cmd, func(ctx context.Context, cl *kgo.Client) (err error) {
+			h, err = healthNow(ctx, cl)
 			return err
 		})
 		good := err == nil && h.Healthy
@@ -82,6 +81,20 @@ func (a *app) healthWithin(cmd *cobra.Command, wait time.Duration) (h *clusterHe
 			return nil, cmd.Context().Err()
 		}
 	}
+}
+
+func healthNow(ctx context.Context, cl *kgo.Client) (*clusterHealth, error) {
+	m, err := kadm.NewClient(cl).Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := healthOf(m)
+	for _, b := range m.Brokers {
+		dirs, err := logDirs(ctx, cl, b.NodeID)
+		h.judgeDirs(b.NodeID, dirs, err)
+	}
+	h.Healthy = len(h.Problems) == 0
+	return h, nil
 }
 
 // healthOf judges the metadata of a cluster.

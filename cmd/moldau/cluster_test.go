@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"moldau/broker/record"
 	"moldau/cmd/moldau/internal/exit"
@@ -49,6 +51,33 @@ func TestClusterHealth(t *testing.T) {
 	s := newShell(t)
 	if got := s.ok("", "cluster", "health"); !strings.HasPrefix(got, "healthy") {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestHealthOfDirs: a disk without space is a problem, one with little is a risk, and a broker that tells nothing is neither.
+func TestHealthOfDirs(t *testing.T) {
+	h := healthOf(kadm.Metadata{})
+	h.Problems = nil
+	h.judgeDirs(1, []kmsg.DescribeLogDirsResponseDir{
+		{Dir: "/full", TotalBytes: 1 << 40, UsableBytes: 15 << 20},
+		{Dir: "/low", TotalBytes: 1 << 40, UsableBytes: 1 << 34},
+		{Dir: "/good", TotalBytes: 1 << 30, UsableBytes: 1 << 29},
+		{Dir: "/silent", TotalBytes: -1, UsableBytes: -1},
+		{Dir: "/offline", ErrorCode: kerr.KafkaStorageError.Code, TotalBytes: -1, UsableBytes: -1},
+	}, nil)
+	h.judgeDirs(2, nil, errors.New("no answer"))
+	var got []string
+	for _, p := range append(h.Problems, h.Risks...) {
+		got = append(got, p.Kind+" "+p.Detail)
+	}
+	want := []string{
+		"disk_full broker 1: /full has 15 MiB free: records are refused, or soon will be",
+		"log_dir_error broker 1: /offline: " + kerr.KafkaStorageError.Error(),
+		"broker_silent broker 2: it does not tell of its log directories: no answer",
+		"disk_low broker 1: /low has 16384 MiB free, 1.6 %",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

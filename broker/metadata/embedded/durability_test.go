@@ -176,7 +176,8 @@ func checkLogs(t *testing.T, dir string) []string {
 	return names
 }
 
-// TestFreeSpaceFloor: below the floor nothing grows any more, deletions go on down to half of it, reads always; above it
+// TestFreeSpaceFloor: below the floor nothing grows any more, deletions go on down to half of it, and without any space while the
+// log has room, reads always; above it
 // everything works again. A store is not opened on a disk that is too full for it.
 func TestFreeSpaceFloor(t *testing.T) {
 	dir := t.TempDir()
@@ -196,9 +197,17 @@ func TestFreeSpaceFloor(t *testing.T) {
 	if err := try(metadata.Delete("a"), metadata.Put("gone/a", nil)); err != nil {
 		t.Errorf("deletion below the floor: %v", err)
 	}
+	free = 0
+	if err := try(metadata.Delete("gone/a")); err != nil {
+		t.Errorf("deletion on a full disk: %v", err)
+	}
+	free = 1 << 30
+	for range 2 * memTableBytes / (3 * (100 << 10)) { // two thirds of the current log
+		put(t, s, "large", strings.Repeat("v", 100<<10))
+	}
 	free = 1<<19 - 1
 	if err := try(metadata.Delete("b")); !errors.Is(err, metadata.ErrNoSpace) {
-		t.Errorf("deletion below half the floor: %v, want ErrNoSpace", err)
+		t.Errorf("deletion below half the floor, with the log half full: %v, want ErrNoSpace", err)
 	}
 	if kv, _, err := s.Get(t.Context(), "b"); err != nil || string(kv.Value) != "2" {
 		t.Errorf("read below the floor: %+v %v", kv, err)

@@ -155,6 +155,23 @@ func (g *group) commit() error {
 	return g.txn.Commit()
 }
 
+// entryOverhead is more than what Badger adds to an entry, in its log and in its memtable.
+const entryOverhead = 256
+
+// bytes is more than what the group takes of a log and of a memtable.
+func (g *group) bytes() int64 {
+	n := int64(entryOverhead) // the revision
+	for _, c := range g.changes {
+		for _, e := range c.events {
+			n += int64(entryOverhead + 2*len(e.KV.Key) + len(e.KV.Value))
+		}
+	}
+	for _, m := range g.moves {
+		n += int64(entryOverhead + 2*len(m.key))
+	}
+	return n
+}
+
 // spoiledError says that a group holds a part of a transaction and must be thrown away, unwritten.
 type spoiledError struct{ err error }
 

@@ -11,9 +11,9 @@ import (
 type Options struct {
 	// Logger takes what Badger reports; steady state is silent. Nil discards it.
 	Logger *slog.Logger
-	// MinFreeBytes is the floor of free disk space below which the store refuses to write; transactions that delete
-	// something pass down to half of it, so that a full disk can be emptied. 0 means DefaultMinFreeBytes, a negative
-	// value no floor.
+	// MinFreeBytes is the floor of free disk space below which the store refuses to write. Transactions that delete
+	// something pass down to half of it, and below while the log that is allocated has room for them, so that a full disk
+	// can be emptied. 0 means DefaultMinFreeBytes, a negative value no floor.
 	MinFreeBytes int64
 	// FreeBytes tells the free space of the file system that holds a directory; nil asks the operating system.
 	FreeBytes func(dir string) (int64, error)
@@ -24,9 +24,9 @@ type Options struct {
 
 // Defaults of Options.
 const (
-	// DefaultMinFreeBytes is three times what Badger may write beside its preallocated logs before the next check: a
-	// flushed memtable.
-	DefaultMinFreeBytes = 16 << 20
+	// DefaultMinFreeBytes is twice what Badger may write beside its preallocated logs before the next check: a flushed
+	// memtable.
+	DefaultMinFreeBytes = 12 << 20
 	DefaultHistoryBytes = 4 << 20
 )
 

@@ -94,6 +94,18 @@ func TestSmallDiskChild(t *testing.T) {
 	}
 	s = open(t, store, Options{MinFreeBytes: 4 << 20})
 	put(t, s, "x", "y")
+	fillDisk(t, ballast)
+	if _, err := s.Txn(t.Context(), metadata.Txn{Ops: []metadata.Op{metadata.Delete("x")}}); err != nil {
+		t.Fatalf("deletion on a full disk: %v", err)
+	}
+	closeStore(t, s)
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, store, Options{MinFreeBytes: 4 << 20})
+	if _, _, err := s.Get(t.Context(), "x"); !errors.Is(err, metadata.ErrNotFound) {
+		t.Fatalf("after the deletion: %v, want ErrNotFound", err)
+	}
 	closeStore(t, s)
 }
 

@@ -30,6 +30,7 @@ type Store struct {
 	// Of the writer's goroutine, and of Open before it starts.
 	rev         metadata.Rev
 	wal         *wal
+	logged      int64 // what the current log holds at most
 	failure     error // set once the disk has failed
 	commitGroup func(*group) error
 }
@@ -59,6 +60,11 @@ func Open(dir string, o Options) (*Store, error) {
 const openFreeBytes = 2*walBytes + memTableBytes
 
 func openLocked(dir string, o Options, lock *os.File) (*Store, error) {
+	if ownsDirLock {
+		if err := cleanWAL(dir); err != nil {
+			return nil, err
+		}
+	}
 	if o.MinFreeBytes > 0 {
 		free, err := o.FreeBytes(dir)
 		if err != nil {
@@ -66,11 +72,6 @@ func openLocked(dir string, o Options, lock *os.File) (*Store, error) {
 		}
 		if free < openFreeBytes {
 			return nil, fmt.Errorf("%w: %d KiB free, opening needs %d KiB; make room and start again", metadata.ErrNoSpace, free>>10, openFreeBytes>>10)
-		}
-	}
-	if ownsDirLock {
-		if err := cleanWAL(dir); err != nil {
-			return nil, err
 		}
 	}
 	db, err := badger.Open(badgerOptions(dir, o))
@@ -158,8 +159,8 @@ func (s *Store) Close() error {
 	close(s.stop)
 	s.goroutines.Wait()
 	s.sessions.endAll()
-	err := s.db.Close()
-	return errors.Join(err, s.wal.close(), s.lock.Close())
+	err := s.wal.close() // before the memtable becomes a table: on a full disk that needs the space
+	return errors.Join(err, s.db.Close(), s.lock.Close())
 }
 
 // Get implements metadata.Store.

@@ -19,7 +19,6 @@ import (
 type wal struct {
 	dir  string
 	next string // path of the file created for the next memtable
-	full string // path of the log before the current one, which goes when its memtable has become a table
 }
 
 const walSuffix = ".mem"
@@ -81,37 +80,45 @@ func (w *wal) create(id int) error {
 	return nil
 }
 
-// advance creates the next file when Badger has begun to use the last one, and reports whether it has. It is called after
-// every commit, and before one when it failed the last time; it costs one stat of a file.
-func (w *wal) advance() (rotated bool, err error) {
+// rotated reports whether Badger has begun to use the file for the next memtable. It is asked after every commit, and before one
+// when advance failed the last time; it costs one stat of a file.
+func (w *wal) rotated() (bool, error) {
 	st, err := os.Stat(w.next)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // used, flushed and deleted already
+		return true, nil
 	case err != nil:
 		return false, err
-	case st.Size() == 0:
-		return false, nil
 	}
+	return st.Size() > 0, nil
+}
+
+// advance creates the next file once Badger has begun to use the last one.
+func (w *wal) advance() error {
 	id, err := walID(filepath.Base(w.next))
 	if err != nil {
-		return false, err
+		return err
 	}
-	w.full = walPath(w.dir, id-1)
-	return true, w.create(id + 1)
+	return w.create(id + 1)
 }
 
 // flushTimeout bounds the wait for a flush; it takes some 20 ms.
 const flushTimeout = 5 * time.Second
 
-// awaitFlush waits until the full log's memtable has become a table. Badger writes the table in the background, through a
-// memory map over a sparse file again; waiting for it means that nothing is being written so while the store is at rest,
-// where the space that was checked before could be taken by others. A reader that still holds the memtable delays the end
-// of the log, so the wait has a bound.
+// awaitFlush waits until the memtable of the full log, which is the one before the one that Badger has begun to use, has
+// become a table, and the log is gone. Badger writes the table in the background, through a memory map over a sparse file
+// again; waiting for it means that nothing is being written so while the store is at rest, where the space that was checked
+// before could be taken by others. A reader that still holds the memtable delays the end of the log, so the wait has a bound.
 func (w *wal) awaitFlush() {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
+	id, err := walID(filepath.Base(w.next))
+	if err != nil {
+		return
+	}
+	full := walPath(w.dir, id-1)
 	for deadline := time.Now().Add(flushTimeout); time.Now().Before(deadline); <-tick.C {
-		if _, err := os.Stat(w.full); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(full); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}

@@ -136,13 +136,14 @@ func (s *Store) runGroup(batch []*request) []reply {
 	return replies
 }
 
-// admit refuses a transaction when there is too little space, or its session has ended.
+// admit refuses a transaction when there is too little space, or its session has ended. Deletions go on where there is none at
+// all, while they fit into the current log, which has its blocks.
 func (s *Store) admit(r *request, free int64) error {
-	floor := s.options.MinFreeBytes
-	if r.txn.Deletes() {
+	floor, deletes := s.options.MinFreeBytes, r.txn.Deletes()
+	if deletes {
 		floor /= 2
 	}
-	if free < floor {
+	if free < floor && (!deletes || s.logged > memTableBytes/2) {
 		return fmt.Errorf("%w: %s has %d KiB free, metadata needs %d KiB; delete topics or make room", metadata.ErrNoSpace, s.dir, free>>10, floor>>10)
 	}
 	for _, op := range r.txn.Ops {
@@ -170,11 +171,14 @@ func (s *Store) begin() (*group, error) {
 // advance sees to the log after the current one. When Badger has moved on to another log it also waits for the table that
 // the full log becomes, and merges tables.
 func (s *Store) advance() error {
-	rotated, err := s.wal.advance()
-	if rotated {
-		s.wal.awaitFlush()
-		s.compact(compactTables)
+	rotated, err := s.wal.rotated()
+	if !rotated || err != nil {
+		return err
 	}
+	s.logged = 0
+	s.wal.awaitFlush() // first: the table needs its space, and the full log gives back its own
+	err = s.wal.advance()
+	s.compact(compactTables)
 	return err
 }
 
@@ -194,6 +198,7 @@ func (s *Store) commit(g *group) error {
 		return fmt.Errorf("%w: %w", metadata.ErrUnknownOutcome, err)
 	}
 	s.rev = g.rev
+	s.logged += g.bytes()
 	s.sessions.move(g.moves)
 	s.history.add(g.changes)
 	if err := s.advance(); err != nil {
