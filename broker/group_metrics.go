@@ -14,6 +14,7 @@ import (
 var (
 	groupCount      = gauge("kafka_coordinator_group_groupmetadatamanager_numgroups", "Groups that this broker coordinates.")
 	groupOffsets    = gauge("kafka_coordinator_group_groupmetadatamanager_numoffsets", "Offsets that those groups have committed.")
+	deadGroups      = gauge("kafka_coordinator_group_groupmetadatamanager_numgroupsdead", "Groups that are being removed; here that takes no time.")
 	groupMembers    = gauge("moldau_group_members", "Members of a group that this broker coordinates.", "group")
 	groupIdle       = gauge("moldau_group_members_without_partition", "Members of a stable group of consumers that were assigned no partition.", "group")
 	groupStateCount = map[group.State]*prometheus.Desc{
@@ -62,8 +63,8 @@ func (n *Node) collectGroups(send func(*prometheus.Desc, float64, ...string)) {
 			consumers += count
 		}
 		for id, members := range c.Members {
-			send(groupMembers, float64(members), id)
-			send(groupIdle, float64(c.IdleMembers[id]), id)
+			send(groupMembers, float64(members), label(id))
+			send(groupIdle, float64(c.IdleMembers[id]), label(id))
 		}
 	}
 	send(groupCount, float64(groups+consumers))
@@ -73,6 +74,7 @@ func (n *Node) collectGroups(send func(*prometheus.Desc, float64, ...string)) {
 		send(consumerGroupCount, float64(consumerStates[state]), strings.ToLower(state.String()))
 	}
 	send(groupOffsets, float64(offsets))
+	send(deadGroups, 0)
 	for state, desc := range groupStateCount {
 		send(desc, float64(states[state]))
 	}

@@ -25,6 +25,7 @@ type metrics struct {
 	freed      prometheus.Counter
 	cutBytes   prometheus.Counter
 	movedBytes prometheus.Counter
+	noSpace    prometheus.Counter
 
 	mu      sync.Mutex
 	offline map[string]struct{} // log directories
@@ -45,6 +46,7 @@ func newMetrics() *metrics {
 		freed:      counter("moldau_log_segments_deleted_bytes_total", "Bytes of segments let go by retention and DeleteRecords."),
 		cutBytes:   counter("moldau_log_recovery_cut_bytes_total", "Bytes that recovery took off the ends of logs."),
 		movedBytes: counter("moldau_log_recovery_moved_bytes_total", "Bytes of whole batches behind a damaged one that recovery moved to .cut files."),
+		noSpace:    counter("moldau_log_no_space_total", "Appends refused because a log directory's file system had no space left for records."),
 		offline:    map[string]struct{}{},
 	}
 }
@@ -72,6 +74,9 @@ func (m *metrics) RecoveryCut(_ storage.TopicPartition, cut, moved int64) {
 	m.movedBytes.Add(float64(moved))
 }
 
+// NoSpace implements storage.Metrics.
+func (m *metrics) NoSpace(string) { m.noSpace.Inc() }
+
 // DirOffline implements storage.Metrics.
 func (m *metrics) DirOffline(dir string) {
 	m.mu.Lock()
@@ -87,7 +92,7 @@ func (m *metrics) offlineDirs() int {
 
 // counters returns what the library keeps for us.
 func (m *metrics) counters() []prometheus.Collector {
-	return []prometheus.Collector{m.flushes, m.flushFiles, m.rolled, m.deleted, m.freed, m.cutBytes, m.movedBytes}
+	return []prometheus.Collector{m.flushes, m.flushFiles, m.rolled, m.deleted, m.freed, m.cutBytes, m.movedBytes, m.noSpace}
 }
 
 // Describe implements prometheus.Collector: nothing is promised, so that series may carry a topic or not.
@@ -103,6 +108,7 @@ var (
 	leaderCount      = gauge("kafka_server_replicamanager_leadercount", "Partitions that this broker leads.")
 	underReplicated  = gauge("kafka_server_replicamanager_underreplicatedpartitions", "Partitions led here with fewer replicas in sync than assigned.")
 	underMinISR      = gauge("kafka_server_replicamanager_underminisrpartitioncount", "Partitions led here with fewer replicas in sync than min.insync.replicas.")
+	atMinISR         = gauge("kafka_server_replicamanager_atminisrpartitioncount", "Partitions led here with just as many replicas in sync as min.insync.replicas asks, or all there are.")
 	offlineReplicas  = gauge("kafka_server_replicamanager_offlinereplicacount", "Replicas of this broker that serve nothing.")
 	offlineLogDirs   = gauge("kafka_log_logmanager_offlinelogdirectorycount", "Log directories taken offline by an error.")
 	topicCount       = gauge("kafka_controller_kafkacontroller_globaltopiccount", "Topics of the cluster.")
@@ -113,6 +119,9 @@ var (
 	openLogFiles     = gauge("moldau_log_open_files", "Segment and index files held open.")
 	unflushedLogs    = gauge("moldau_log_unflushed_logs", "Logs with records that await a flush.")
 	readOnlyLogs     = gauge("moldau_log_read_only_logs", "Logs that are damaged and take no writes.")
+	logDirFree       = gauge("moldau_log_dir_free_bytes", "Free bytes of the file system of a log directory.", "dir")
+	logDirTotal      = gauge("moldau_log_dir_total_bytes", "Size of the file system of a log directory in bytes.", "dir")
+	logSegments      = gauge("kafka_log_log_numlogsegments", "Segments of a partition's log.", "topic", "partition")
 	logSize          = gauge("kafka_log_log_size", "Bytes of a partition's log.", "topic", "partition")
 	logStartOffset   = gauge("kafka_log_log_logstartoffset", "First offset of a partition.", "topic", "partition")
 	logEndOffset     = gauge("kafka_log_log_logendoffset", "Offset that the next record of a partition gets.", "topic", "partition")
@@ -127,7 +136,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	var total, led, lacking, underMin, offline int
+	var total, led, lacking, underMin, atMin, offline int
 	for t := range n.partitions.Topics() {
 		for i, p := range t.Partitions() {
 			if p == nil {
@@ -138,14 +147,18 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 			led += count(s.Leads)
 			lacking += count(s.Leads && s.InSync < s.Replicas)
 			underMin += count(s.Leads && s.UnderMinISR)
+			atMin += count(s.Leads && s.AtMinISR)
 			offline += count(s.Err != nil)
-			collectLog(send, p, t.Name, strconv.Itoa(i), s)
+			index := strconv.Itoa(i)
+			collectLog(send, p, t.Name, index, s)
+			collectISR(send, t.Name, index, s)
 		}
 	}
 	send(partitionCount, float64(total))
 	send(leaderCount, float64(led))
 	send(underReplicated, float64(lacking))
 	send(underMinISR, float64(underMin))
+	send(atMinISR, float64(atMin))
 	send(offlineReplicas, float64(offline))
 	send(offlineLogDirs, float64(m.offlineDirs()))
 	stats := n.engine.Stats()
@@ -153,7 +166,14 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	send(unflushedLogs, float64(stats.Unflushed))
 	send(readOnlyLogs, float64(stats.ReadOnly))
 	collectCleaner(out, n.engine.CleanerStats())
+	for _, d := range n.engine.Dirs() {
+		if d.Usable >= 0 {
+			send(logDirFree, float64(d.Usable), d.Path)
+			send(logDirTotal, float64(d.Total), d.Path)
+		}
+	}
 	collectCluster(send, n.Image())
+	n.collectAlone(out)
 	n.collectGroups(send)
 }
 
@@ -162,15 +182,17 @@ func collectLog(send func(*prometheus.Desc, float64, ...string), p *partition.Pa
 		return
 	}
 	send(logSize, float64(p.Log().Size()), topic, index)
+	send(logSegments, float64(p.Log().Segments()), topic, index)
 	send(logStartOffset, float64(s.LogStart), topic, index)
 	send(logEndOffset, float64(s.LogEnd), topic, index)
 }
 
 func collectCluster(send func(*prometheus.Desc, float64, ...string), img *metadata.Image) {
-	leaderless, fenced := 0, 0
+	leaderless, fenced, displaced := 0, 0, 0
 	for t := range img.Topics() {
 		for _, p := range t.Partitions {
 			leaderless += count(p.Leader == metadata.NoLeader)
+			displaced += count(len(p.Replicas) > 0 && p.Leader != p.Replicas[0])
 		}
 	}
 	for _, b := range img.Brokers() {
@@ -179,6 +201,7 @@ func collectCluster(send func(*prometheus.Desc, float64, ...string), img *metada
 	send(topicCount, float64(img.TopicCount()))
 	send(globalPartitions, float64(img.PartitionCount()))
 	send(offlineLeaders, float64(leaderless))
+	send(imbalance, float64(displaced))
 	send(activeBrokers, float64(len(img.Brokers())-fenced))
 	send(fencedBrokers, float64(fenced))
 }

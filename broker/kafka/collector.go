@@ -96,6 +96,9 @@ func (m *metrics) collectTopics(e *emitter) {
 		e.counter(brokerTopic+c.persec, c.help, float64(sum), nil)
 		e.counter(brokerTopic+c.total, c.help, float64(sum), nil)
 	}
+	for _, name := range []string{"replicationbytesinpersec", "replicationbytesin_total", "replicationbytesoutpersec", "replicationbytesout_total"} {
+		e.counter(brokerTopic+name, "Bytes copied between brokers; of one broker there are none.", 0, nil)
+	}
 	for _, t := range topics {
 		if n := t.perBatch.Load(); n > 0 {
 			e.gauge("moldau_topic_records_per_batch", "Records per batch that producers sent, over the last half minute with any.",
@@ -144,6 +147,17 @@ func (m *metrics) collectAPI(e *emitter, am *apiMetrics, name string) {
 		d := e.desc(requestMetrics+stageNames[s], "Time in milliseconds; quantiles over the last minute.", []string{"request"})
 		e.ch <- prometheus.MustNewConstSummary(d, h.count.Load(), float64(h.sum.Load())/1e6, values, name)
 	}
+	m.collectThrottle(e, am, name)
+}
+
+// collectThrottle emits how long clients were held back by quotas: there are none yet, so not at all.
+func (m *metrics) collectThrottle(e *emitter, am *apiMetrics, name string) {
+	values := make(map[float64]float64, len(quantiles))
+	for _, q := range quantiles {
+		values[q] = 0
+	}
+	d := e.desc(requestMetrics+"throttletimems", "Time in milliseconds for which clients were held back by quotas.", []string{"request"})
+	e.ch <- prometheus.MustNewConstSummary(d, am.stages[totalTime].count.Load(), 0, values, name)
 }
 
 // codeName is Kafka's name of an error code.

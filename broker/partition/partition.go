@@ -64,7 +64,7 @@ type Status struct {
 	LogStart, LogEnd          int64
 	HighWatermark, LastStable int64
 	InSync, Replicas          int
-	UnderMinISR               bool
+	UnderMinISR, AtMinISR     bool
 }
 
 // Status returns how the partition stands.
@@ -74,7 +74,7 @@ func (p *Partition) Status() Status {
 	return Status{
 		Err: p.closed, Leads: p.closed == nil && p.st.leads(), Leader: p.st.leader, LeaderEpoch: p.st.epoch,
 		LogStart: p.st.logStart, LogEnd: p.st.logEnd, HighWatermark: p.st.hw, LastStable: p.st.lastStable(),
-		InSync: len(p.st.isr), Replicas: len(p.st.replicas), UnderMinISR: p.st.underMinISR(),
+		InSync: len(p.st.isr), Replicas: len(p.st.replicas), UnderMinISR: p.st.underMinISR(), AtMinISR: p.st.atMinISR(),
 	}
 }
 

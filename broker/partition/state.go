@@ -151,6 +151,9 @@ func (s *state) safeEnd() int64 {
 // never asked.
 func (s *state) underMinISR() bool { return len(s.isr) < min(s.minISR, len(s.replicas)) }
 
+// atMinISR tells whether no replica may leave without the partition falling under min.insync.replicas.
+func (s *state) atMinISR() bool { return len(s.isr) == min(s.minISR, len(s.replicas)) }
+
 // advance moves the high watermark as far as the in-sync replicas allow.
 func (s *state) advance() bool {
 	invariant.Check(s.logStart <= s.hw, "log start %d > high watermark %d", s.logStart, s.hw)

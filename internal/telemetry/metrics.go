@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -23,10 +24,27 @@ func NewRegistry(version string) *prometheus.Registry {
 	return r
 }
 
+// MetricsConfig is what an operator sets for the metrics.
+type MetricsConfig struct {
+	MaxSeries int `kafka:"metrics.max.series" doc:"The number of series that one answer of /metrics or /metrics/lag holds at most. The largest families, those with a series for each partition or group, are cut first; moldau_metrics_series_dropped says by how much."`
+}
+
+// DefaultMetricsConfig returns enough series for 10,000 partitions and as many
+// groups.
+func DefaultMetricsConfig() MetricsConfig { return MetricsConfig{MaxSeries: 200_000} }
+
+// Validate refuses what makes no sense.
+func (c MetricsConfig) Validate() error {
+	if c.MaxSeries < 1 {
+		return fmt.Errorf("metrics.max.series is %d, it must be at least 1", c.MaxSeries)
+	}
+	return nil
+}
+
 // MetricsHandler serves the registry in the Prometheus text format. A
 // collector that fails costs its own series only, and is logged.
-func MetricsHandler(r *prometheus.Registry, logger *slog.Logger) http.Handler {
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{
+func MetricsHandler(r prometheus.Gatherer, c MetricsConfig, logger *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(capped{r, c.MaxSeries}, promhttp.HandlerOpts{
 		ErrorLog:            gatherErrors{logger},
 		ErrorHandling:       promhttp.ContinueOnError,
 		MaxRequestsInFlight: 4,

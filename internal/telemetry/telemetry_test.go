@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func TestMetricsSurviveABrokenCollector(t *testing.T) {
 	r.MustRegister(broken{})
 	var b bytes.Buffer
 	w := httptest.NewRecorder()
-	MetricsHandler(r, slog.New(slog.NewTextHandler(&b, nil))).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	MetricsHandler(r, DefaultMetricsConfig(), slog.New(slog.NewTextHandler(&b, nil))).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	body := w.Body.String()
 	if w.Code != 200 || !strings.Contains(body, `moldau_build_info{version="v1"} 1`) || !strings.Contains(body, "go_goroutines") {
 		t.Errorf("%d %s", w.Code, body)
@@ -94,4 +95,46 @@ func (broken) Describe(chan<- *prometheus.Desc) {}
 
 func (broken) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.NewInvalidMetric(prometheus.NewDesc("broken", "", nil, nil), errors.New("on purpose"))
+}
+
+// TestSeriesAreCapped: what grows with partitions and groups is cut, all else stays, and the answer says how much is missing.
+func TestSeriesAreCapped(t *testing.T) {
+	r := prometheus.NewRegistry()
+	for name, n := range map[string]int{"many": 100, "some": 40, "few": 3} {
+		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: "h"}, []string{"i"})
+		for i := range n {
+			v.WithLabelValues(strconv.Itoa(i)).Set(1)
+		}
+		r.MustRegister(v)
+	}
+	for _, tt := range []struct {
+		limit int
+		want  string
+	}{
+		{1000, "few 3 many 100 some 40 moldau_metrics_series_dropped 0"},
+		{143, "few 3 many 100 some 40 moldau_metrics_series_dropped 0"},
+		{142, "few 3 many 99 some 40 moldau_metrics_series_dropped 1"},
+		{53, "few 3 many 25 some 25 moldau_metrics_series_dropped 90"},
+		{3, "few 1 many 1 some 1 moldau_metrics_series_dropped 140"},
+		{2, "moldau_metrics_series_dropped 143"},
+	} {
+		families, err := capped{r, tt.limit}.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range families {
+			n := len(f.GetMetric())
+			if f.GetName() == "moldau_metrics_series_dropped" {
+				n = int(f.GetMetric()[0].GetGauge().GetValue())
+			}
+			got = append(got, f.GetName(), strconv.Itoa(n))
+		}
+		if g := strings.Join(got, " "); g != tt.want {
+			t.Errorf("limit %d: %s, want %s", tt.limit, g, tt.want)
+		}
+	}
+	if (MetricsConfig{}).Validate() == nil || DefaultMetricsConfig().Validate() != nil {
+		t.Error("validation is wrong")
+	}
 }

@@ -98,6 +98,34 @@ type Counts struct {
 	Members, IdleMembers map[string]int
 }
 
+// Committed is what a group has committed.
+type Committed struct {
+	Group   string
+	Members int
+	// Offsets are by topic and partition.
+	Offsets map[string]map[int32]int64
+}
+
+// Committed returns what all groups have committed, in no order.
+func (s *Shard) Committed() []Committed {
+	out := make([]Committed, 0, len(s.groups))
+	for id, g := range s.groups {
+		c := Committed{Group: id, Members: len(g.members), Offsets: make(map[string]map[int32]int64, len(g.offsets.committed))}
+		if g.consumer != nil {
+			c.Members = len(g.consumer.members)
+		}
+		for topic, partitions := range g.offsets.committed {
+			offsets := make(map[int32]int64, len(partitions))
+			for p, o := range partitions {
+				offsets[p] = o.Offset
+			}
+			c.Offsets[topic] = offsets
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // Count counts.
 func (s *Shard) Count() Counts {
 	c := Counts{Groups: map[State]int{}, Consumers: map[State]int{}, Members: map[string]int{}, IdleMembers: map[string]int{}}

@@ -29,6 +29,9 @@ func (p *process) startBroker(ctx context.Context) (*kafka.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the broker: %w", err)
 	}
+	if err := p.lag.Register(node.Lag()); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
 	p.onStop("broker", node.Close)
 	p.health.Set("broker", func(context.Context) error { return node.Ready() })
 	edge, err := kafka.New(p.settings.kafka, node, p.log.With("component", "kafka"), p.registry)

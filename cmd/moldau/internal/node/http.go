@@ -60,7 +60,11 @@ func (p *process) serveHTTP() *door {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", p.health.ServeLive)
 	mux.HandleFunc("GET /readyz", p.health.ServeReady)
-	mux.Handle("GET /metrics", telemetry.MetricsHandler(p.registry, p.log.With("component", "metrics")))
+	log := p.log.With("component", "metrics")
+	mux.Handle("GET /metrics", telemetry.MetricsHandler(p.registry, p.settings.metrics, log))
+	if p.has(roleBroker) {
+		mux.Handle("GET /metrics/lag", telemetry.MetricsHandler(p.lag, p.settings.metrics, log))
+	}
 	if p.has(roleGateway) {
 		mux.Handle("/", api)
 	}

@@ -39,6 +39,7 @@ type process struct {
 	log       *slog.Logger
 	level     *slog.LevelVar // the level that log obeys
 	registry  *prometheus.Registry
+	lag       *prometheus.Registry // of /metrics/lag
 	health    *telemetry.Health
 	schemas   http.RoundTripper  // reaches the registry of this process; nil without one
 	validator *validator         // of the broker; nil without one
@@ -95,9 +96,9 @@ func newProcess(o Options) (*process, error) {
 	}
 	p := &process{
 		opts: o, settings: s, log: log, level: level,
-		registry: telemetry.NewRegistry(o.Version),
-		health:   new(telemetry.Health),
-		failed:   make(chan error, 32),
+		registry: telemetry.NewRegistry(o.Version), lag: prometheus.NewRegistry(),
+		health: new(telemetry.Health),
+		failed: make(chan error, 32),
 	}
 	p.warn()
 	return p, nil

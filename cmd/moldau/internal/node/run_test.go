@@ -171,7 +171,12 @@ func TestServe(t *testing.T) {
 	if len(s.addresses) != 4 {
 		t.Errorf("addresses of parts that do not exist: %v", s.addresses)
 	}
-	if code, body := s.get("/readyz?verbose"); code != 200 || body != "[+] broker\n[+] registry\n[+] gateway\nready\n" {
+	code, body := s.get("/readyz?verbose")
+	for deadline := time.Now().Add(time.Minute); code != 200 && time.Now().Before(deadline); { // the registry may still be reading its topic
+		<-time.After(time.Millisecond)
+		code, body = s.get("/readyz?verbose")
+	}
+	if code != 200 || body != "[+] broker\n[+] registry\n[+] gateway\nready\n" {
 		t.Errorf("/readyz: %d %q", code, body)
 	}
 	if code, _ := s.get("/livez"); code != 200 {

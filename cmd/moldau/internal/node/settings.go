@@ -18,7 +18,7 @@ import (
 
 // doorKeys are the keys of the doors other than Kafka's own.
 type doorKeys struct {
-	HTTP     string `kafka:"http.listen" doc:"Where HTTP listens: REST, /metrics, /livez, /readyz. host:port, :port for loopback, port 0 for a free one, off for none."`
+	HTTP     string `kafka:"http.listen" doc:"Where HTTP listens: REST, /metrics, /metrics/lag, /livez, /readyz. host:port, :port for loopback, port 0 for a free one, off for none."`
 	GRPC     string `kafka:"grpc.listen" doc:"Where gRPC listens, as http.listen."`
 	Registry string `kafka:"registry.listen" doc:"Where the schema registry listens, as http.listen."`
 	Proxy    string `kafka:"rest.proxy.listen" doc:"Where the REST Proxy protocol will be served; nothing listens yet."`
@@ -50,6 +50,7 @@ type settings struct {
 	gateway   gateway.Config
 	registry  registry.Config
 	log       telemetry.LogConfig
+	metrics   telemetry.MetricsConfig
 	keys      doorKeys
 	listeners []config.Listener
 	doors     map[string]config.Address // by key, of the doors that exist
@@ -81,6 +82,7 @@ func load(in config.Inputs, insecure bool) (*settings, error) {
 		gateway:  gateway.DefaultConfig(),
 		registry: registry.DefaultConfig(),
 		log:      telemetry.DefaultLogConfig(),
+		metrics:  telemetry.DefaultMetricsConfig(),
 		keys: doorKeys{
 			HTTP: "localhost:8080", GRPC: "localhost:8090", Registry: "localhost:8081",
 			Proxy: "localhost:8082", Connect: "localhost:8083", Peer: "localhost:9093",
@@ -100,7 +102,7 @@ func load(in config.Inputs, insecure bool) (*settings, error) {
 	if s.broker.DataDir, err = filepath.Abs(s.broker.DataDir); err != nil {
 		return s, fmt.Errorf("data.dir: %w", err)
 	}
-	err = errors.Join(s.parseListeners(), s.parseDoors(), s.broker.Validate(), s.kafka.Validate(), s.gateway.Validate(), s.registry.Validate())
+	err = errors.Join(s.parseListeners(), s.parseDoors(), s.broker.Validate(), s.kafka.Validate(), s.gateway.Validate(), s.registry.Validate(), s.metrics.Validate())
 	if err == nil && !insecure {
 		err = config.CheckExposure(s.listeners, s.doors)
 	}
@@ -115,6 +117,7 @@ func (s *settings) schema() *config.Schema {
 	c.Bind(&s.gateway)
 	c.Bind(&s.registry)
 	c.Bind(&s.log)
+	c.Bind(&s.metrics)
 	c.Bind(&s.keys)
 	c.Alias("broker.id", "node.id")
 	c.Alias("log.dir", "log.dirs")
