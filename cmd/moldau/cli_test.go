@@ -72,6 +72,11 @@ func decode[T any](t *testing.T, text string) T {
 func TestUsageErrors(t *testing.T) {
 	for _, args := range [][]string{
 		{"topics"},
+		{"topic", "no-such"},
+		{"completion", "nosh"},
+		{"cluster", "config", "no-such"},
+		{"debug", "dump", "x.log"},
+		{"topic", "list", "-o", "template={{.name"},
 		{"topic", "list", "--nope"},
 		{"topic", "list", "-o", "xml"},
 		{"topic", "create"},
@@ -118,6 +123,9 @@ func TestHelpEverywhere(t *testing.T) {
 		}
 		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") {
 			t.Errorf("moldau %s: its short description is %q", strings.Join(path, " "), cmd.Short)
+		}
+		if !cmd.HasSubCommands() && cmd.Example == "" && len(path) > 0 && path[0] != "completion" {
+			t.Errorf("moldau %s has no example", strings.Join(path, " "))
 		}
 		for _, sub := range cmd.Commands() {
 			walk(append(path[:len(path):len(path)], sub.Name()))

@@ -42,7 +42,9 @@ func newClusterInfo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info",
 		Short: "Show the brokers of a cluster",
-		Args:  cobra.NoArgs,
+		Example: `  moldau cluster info
+  moldau cluster info -b kafka.example.com:9092 -o json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.admin(cmd, func(ctx context.Context, adm *kadm.Client) error {
 				info, err := describeCluster(ctx, adm)

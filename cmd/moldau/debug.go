@@ -97,7 +97,8 @@ func newVerifyLog(a *app) *cobra.Command {
 batches that are there, for every partition below a directory. Nothing is
 changed. The exit code is 3 when something is wrong. In a log that a server is
 writing to, the last batch may be found half written.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  moldau debug verify-log data/log`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			report, err := logfile.Verify(args[0])
 			if err != nil {
@@ -145,7 +146,9 @@ func newAPIVersions(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "api-versions",
 		Short: "Show which Kafka APIs the brokers offer, in which versions",
-		Args:  cobra.NoArgs,
+		Example: `  moldau debug api-versions
+  moldau debug api-versions -o 'template={{.name}} {{.max_version}}'`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.admin(cmd, func(ctx context.Context, adm *kadm.Client) error {
 				brokers, err := adm.ApiVersions(ctx)

@@ -28,9 +28,10 @@ func newGenerate(a *app) *cobra.Command {
 
 func newGenerateDocs(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "docs DIR",
-		Short: "Write the pages about commands and settings of this binary",
-		Args:  cobra.ExactArgs(1),
+		Use:     "docs DIR",
+		Short:   "Write the pages about commands and settings of this binary",
+		Example: `  moldau generate docs docs`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, page := range []struct {
 				name  string
@@ -100,7 +101,7 @@ func eachCommand(c *cobra.Command, f func(*cobra.Command) error) error {
 		if sub.Hidden || sub.Name() == "help" || sub.Name() == "completion" {
 			continue
 		}
-		if sub.Runnable() {
+		if sub.Runnable() && sub.Annotations[gathers] == "" {
 			if err := f(sub); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,15 +58,41 @@ Exit codes: 0 done, 1 failed, 2 wrong command line, 3 unhealthy or no answer in
 time, 4 denied, 5 not found.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%w", err) })
 	root.AddCommand(newServe(a), newTopic(a), newGroup(a), newCluster(a), newRegistry(a), newDebug(a), newBench(a), newGenerate(a), newVersion(a))
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
 	return root
+}
+
+// gathers annotates a command that does nothing but gather others.
+const gathers = "gathers"
+
+// refuseUnknown makes a command that only gathers others refuse a name that is none of theirs; alone it shows its help.
+func refuseUnknown(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		refuseUnknown(c)
+	}
+	if !cmd.HasSubCommands() || cmd.Runnable() && cmd.HasParent() {
+		return
+	}
+	cmd.Annotations = map[string]string{gathers: "others"}
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		hint := ""
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = "; did you mean " + strings.Join(near, " or ") + "?"
+		}
+		return exit.Usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // must is for errors that only a mistake in this program can cause.

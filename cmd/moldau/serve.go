@@ -90,7 +90,8 @@ func newCheckConfig(a *app, f *serveFlags) *cobra.Command {
 		Long: `Show the settings that a server would start with and where each comes from,
 and the keys that are unknown or have no effect. The exit code is 1 when the
 server would not start, or when a key is unknown.`,
-		Args: cobra.NoArgs,
+		Example: `  moldau serve check-config --config server.properties`,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := node.Check(f.inputs(cmd), f.insecure)
 			if settings == nil {

@@ -46,9 +46,10 @@ func buildVersion() build {
 
 func newVersion(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this binary",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version of this binary",
+		Example: `  moldau version -o json`,
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := buildVersion()
 			return printValue(a, b, func(w io.Writer) error {

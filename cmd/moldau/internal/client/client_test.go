@@ -191,6 +191,7 @@ func TestExplain(t *testing.T) {
 		{kerr.SaslAuthenticationFailed, exit.Denied},
 		{kerr.UnknownTopicOrPartition, exit.NotFound},
 		{kerr.NotEnoughReplicas, exit.Unhealthy},
+		{kerr.CoordinatorNotAvailable, exit.Unhealthy},
 		{context.DeadlineExceeded, exit.Unhealthy},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, exit.Unhealthy},
 		{&exit.Error{Code: exit.Usage, Err: kerr.UnknownTopicOrPartition}, exit.Usage},

@@ -35,7 +35,10 @@ var verdicts = []struct {
 		exit.Failed, "moldau debug api-versions",
 	},
 	{
-		[]error{kerr.RequestTimedOut, kerr.LeaderNotAvailable, kerr.NotEnoughReplicas, kerr.BrokerNotAvailable, kerr.KafkaStorageError},
+		[]error{
+			kerr.RequestTimedOut, kerr.LeaderNotAvailable, kerr.NotEnoughReplicas, kerr.BrokerNotAvailable, kerr.KafkaStorageError,
+			kerr.CoordinatorNotAvailable, kerr.CoordinatorLoadInProgress,
+		},
 		exit.Unhealthy, "moldau cluster health",
 	},
 }

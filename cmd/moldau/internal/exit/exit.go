@@ -51,7 +51,7 @@ func Report(w io.Writer, command string, err error) int {
 	case fromParser(err):
 		code = Usage
 	}
-	if code == Usage && next == "" {
+	if next == "" {
 		next = command + " --help"
 	}
 	fmt.Fprintf(w, "error: %v\n", err)

@@ -14,7 +14,7 @@ func TestReport(t *testing.T) {
 		text string
 	}{
 		{nil, OK, ""},
-		{errors.New("x"), Failed, "error: x\n"},
+		{errors.New("x"), Failed, "error: x\nnext:  moldau topic --help\n"},
 		{Usagef("want %d", 1), Usage, "error: want 1\nnext:  moldau topic --help\n"},
 		{errors.New("unknown flag: --x"), Usage, "error: unknown flag: --x\nnext:  moldau topic --help\n"},
 		{fmt.Errorf("a: %w", &Error{NotFound, errors.New("b"), "moldau topic list"}), NotFound, "error: a: b\nnext:  moldau topic list\n"},

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,14 +20,27 @@ const (
 	Name   Format = "name"
 )
 
+// templatePrefix begins a format that is a template of Go: template={{.name}}.
+const templatePrefix = "template="
+
 // Formats are all formats, for help and completion.
-var Formats = []string{string(Table), string(Wide), string(JSON), string(NDJSON), string(YAML), string(Name)}
+var Formats = []string{string(Table), string(Wide), string(JSON), string(NDJSON), string(YAML), string(Name), templatePrefix}
 
 // String returns the format's name.
 func (f *Format) String() string { return string(*f) }
 
 // Set takes the name of a format.
 func (f *Format) Set(s string) error {
+	if strings.HasPrefix(s, templatePrefix) && s != templatePrefix {
+		if _, err := Format(s).parse(); err != nil {
+			return err
+		}
+		*f = Format(s)
+		return nil
+	}
+	if s == templatePrefix {
+		return errors.New("a template looks like template={{.name}}, with the fields that -o json shows")
+	}
 	if !slices.Contains(Formats, s) {
 		return fmt.Errorf("the formats are %s", strings.Join(Formats, ", "))
 	}

@@ -51,6 +51,9 @@ func (l List[T]) Print(w io.Writer, f Format, rows []T) error {
 			}
 		}
 	default:
+		if f.isTemplate() {
+			return Value(w, f, rows, nil)
+		}
 		err = l.table(b, f == Wide, rows)
 	}
 	if err != nil {
@@ -95,24 +98,52 @@ func clean(s string) string {
 }
 
 // Value writes one value, in JSON or YAML; text is called for the formats for
-// people.
+// people, and for names where the value has none. Of a list each item is a
+// line in NDJSON, for names and for a template.
 func Value(w io.Writer, f Format, v any, text func(io.Writer) error) error {
 	b := bufio.NewWriter(w)
 	var err error
 	switch f {
 	case JSON:
 		err = writeJSON(b, v)
-	case NDJSON:
-		err = encoder(b).Encode(v)
 	case YAML:
 		err = writeYAML(b, v)
-	default:
+	case Table, Wide:
 		err = text(b)
+	default:
+		err = writeItems(b, f, v, text)
 	}
 	if err != nil {
 		return err
 	}
 	return b.Flush()
+}
+
+func writeItems(w io.Writer, f Format, v any, text func(io.Writer) error) error {
+	list, err := items(v)
+	if err != nil {
+		return err
+	}
+	if f.isTemplate() {
+		return writeTemplate(w, f, list)
+	}
+	lines := make([]string, 0, len(list))
+	for _, raw := range list {
+		lines = append(lines, string(raw))
+	}
+	if f == Name {
+		named, ok := names(list)
+		if !ok {
+			return text(w)
+		}
+		lines = named
+	}
+	for _, line := range lines {
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func encoder(w io.Writer) *json.Encoder {

@@ -59,10 +59,47 @@ func TestValue(t *testing.T) {
 	}
 }
 
+// TestValueItems: a value that is a list is printed item by item in the forms that have a line for each.
+func TestValueItems(t *testing.T) {
+	text := func(w io.Writer) error { _, err := io.WriteString(w, "text\n"); return err }
+	rows := []row{{"a<b", 9007199254740993, []string{"x"}}, {"c", 1, nil}}
+	for f, want := range map[Format]string{
+		NDJSON: `{"name":"a<b","count":9007199254740993,"tags":["x"]}` + "\n" + `{"name":"c","count":1,"tags":null}` + "\n",
+		Name:   "a<b\nc\n",
+		"template={{.name}} {{.count}}{{range .tags}} {{.}}{{end}}": "a<b 9007199254740993 x\nc 1\n",
+	} {
+		var b strings.Builder
+		if err := Value(&b, f, rows, text); err != nil || b.String() != want {
+			t.Errorf("%s: %v\ngot  %q\nwant %q", f, err, b.String(), want)
+		}
+		if b.Reset(); f == Name {
+			continue
+		}
+		if err := list.Print(&b, f, rows); err != nil || b.String() != want {
+			t.Errorf("list, %s: %v\ngot  %q\nwant %q", f, err, b.String(), want)
+		}
+	}
+	var b strings.Builder
+	if err := Value(&b, Name, map[string]any{"id": 1}, text); err != nil || b.String() != "text\n" {
+		t.Errorf("a value without a name: %v %q", err, b.String())
+	}
+	if err := Value(&b, "template={{.nome}}", rows, text); err == nil {
+		t.Error("a field that isn't there is no error")
+	}
+}
+
 func TestFormatFlag(t *testing.T) {
 	var f Format
 	if err := f.Set("wide"); err != nil || f != Wide {
 		t.Errorf("wide: %v %v", f, err)
+	}
+	if err := f.Set("template={{.name}}"); err != nil || !f.isTemplate() || f.ForPeople() {
+		t.Errorf("template: %v %v", f, err)
+	}
+	for _, bad := range []string{"template=", "template={{.name"} {
+		if err := f.Set(bad); err == nil || !strings.Contains(err.Error(), "template") {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 	if err := f.Set("xml"); err == nil || !strings.Contains(err.Error(), "ndjson") {
 		t.Errorf("xml: %v", err)
