@@ -8,7 +8,7 @@ KILLS     ?= 20
 TOOL       = $(GO) tool -modfile=tools/go.mod
 BUF        = $(GO) tool -modfile=tools/buf/go.mod buf
 # The tests that need more than Go stand behind these tags.
-ALLTAGS    = $(TAGS) system peers interop bench karapace kgosuite confluent schemasuite
+ALLTAGS    = $(TAGS) system peers interop bench karapace kgosuite confluent schemasuite librdkafka
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    = -s -w -X main.version=$(VERSION)
 
@@ -67,6 +67,14 @@ confluent: ## the data with which Confluent's registry tests itself, from the ch
 .PHONY: kgosuite
 kgosuite: ## the integration tests of the client franz-go against ours (minutes)
 	$(GO) test -tags '$(TAGS) kgosuite' -timeout 20m -count=1 -v ./test/kgosuite
+
+.PHONY: report-card
+report-card: ## run the suites of others that SUITES names and write their rows of docs/compatibility.md
+	tools/report-card.sh $(SUITES)
+
+.PHONY: librdkafka
+librdkafka: ## the tests of the client librdkafka against ours (fetches and builds them: half an hour; needs npm, cc, java, mvn)
+	$(GO) test -tags '$(TAGS) librdkafka' -timeout 60m -count=1 -v ./test/librdkafka
 
 .PHONY: bench
 bench: ## Go benchmarks of every package, short

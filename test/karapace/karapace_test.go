@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"moldau/test/differences"
 	"moldau/test/peers"
 )
 
@@ -32,7 +33,7 @@ func TestKarapace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := parseDifferences(differencesText)
+	list, err := differences.Parse(differencesText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +42,12 @@ func TestKarapace(t *testing.T) {
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			for name, failure := range outcomes(t, python, moldau, checkout, file) {
-				d := list.find(name)
+				d := list.Find(name)
 				switch {
 				case d != nil && failure == "":
-					t.Errorf("%s is listed, but passes: %s", name, d.reason)
+					t.Errorf("%s is listed, but passes: %s", name, d.Reason)
 				case d != nil:
-					d.seen = true
+					d.Seen = true
 					listed++
 				case failure != "":
 					t.Errorf("%s\n%s", name, failure)
@@ -59,7 +60,7 @@ func TestKarapace(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	for _, pattern := range list.unseen() {
+	for _, pattern := range list.Unseen() {
 		t.Errorf("%s is listed, but was not run", pattern)
 	}
 	t.Logf("%d passed, %d differ for a reason that is listed", passed, listed)

@@ -2,6 +2,8 @@ package peers
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -43,6 +45,16 @@ func (t Tools) Run(class, stdin string, args ...string) (stdout, stderr string, 
 // so slow that it sends requests of another shape.
 func (t Tools) RunLoad(class string, args ...string) (stdout, stderr string, err error) {
 	return t.run([]string{"-Xmx512m"}, class, "", args)
+}
+
+// WriteScript writes a shell script that starts the main class with the
+// script's own arguments, as Kafka's distribution has one for each tool.
+func (t Tools) WriteScript(tb testing.TB, path, class string) {
+	tb.Helper()
+	script := fmt.Sprintf("#!/bin/sh\nexec java -Xmx256m -XX:TieredStopAtLevel=1 -cp '%s' %s \"$@\"\n", t.classpath, class)
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil { //nolint:gosec // it is to be run
+		tb.Fatalf("peers: %v", err)
+	}
 }
 
 func (t Tools) run(machine []string, class, stdin string, args []string) (stdout, stderr string, err error) {
