@@ -11,6 +11,8 @@ type Difference struct {
 	pattern string // the name of a test; a star stands for any text
 	// Reason is why.
 	Reason string
+	// Chance says that the test may pass all the same: its reason begins with "By chance: ".
+	Chance bool
 	// Seen is for the caller: whether a test of this name was run.
 	Seen bool
 }
@@ -22,6 +24,9 @@ func (d *Difference) matches(name string) bool {
 	}
 	return len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)
 }
+
+// byChance begins the reasons of tests that only sometimes fail.
+const byChance = "By chance: "
 
 // List is all entries of a list.
 type List []*Difference
@@ -43,7 +48,7 @@ func Parse(text string) (List, error) {
 		case all.Find(line) != nil:
 			return nil, fmt.Errorf("%s is listed twice", line)
 		default:
-			all = append(all, &Difference{pattern: line, Reason: reason})
+			all = append(all, &Difference{pattern: line, Reason: reason, Chance: strings.HasPrefix(reason, byChance)})
 		}
 	}
 	return all, nil

@@ -9,3 +9,16 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestChance(t *testing.T) {
+	list, err := Parse("# By chance: the order is random.\na::*\n\n# always\nb::c")
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if d := list.Find("a::x"); d == nil || !d.Chance {
+		t.Errorf("%+v", d)
+	}
+	if d := list.Find("b::c"); d == nil || d.Chance || d.Reason != "always" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -44,7 +44,7 @@ func TestKarapace(t *testing.T) {
 			for name, failure := range outcomes(t, python, moldau, checkout, file) {
 				d := list.Find(name)
 				switch {
-				case d != nil && failure == "":
+				case d != nil && failure == "" && !d.Chance:
 					t.Errorf("%s is listed, but passes: %s", name, d.Reason)
 				case d != nil:
 					d.Seen = true

@@ -43,7 +43,7 @@ func TestLibrdkafka(t *testing.T) {
 			d := list.Find(number)
 			outcome, log := s.run(t, number)
 			switch {
-			case d != nil && outcome != failed:
+			case d != nil && outcome != failed && !d.Chance:
 				t.Errorf("it is listed, but ends well: %s", d.Reason)
 			case d != nil:
 				d.Seen = true
