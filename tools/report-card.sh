@@ -11,8 +11,9 @@ failed=0
 
 # row NAME WHAT COMMAND OUTCOME: replaces the row of a suite, which its name in a comment tells.
 row() {
-  local line
-  line="| <!-- $1 --> $2 | $4 | \`$3\` | $(git describe --always --dirty --exclude '*'), $(date +%F) |"
+  local line dirty=
+  [ -z "$(git status --porcelain -- ':!docs')" ] || dirty=-dirty
+  line="| <!-- $1 --> $2 | $4 | \`$3\` | $(git describe --always --exclude '*')$dirty, $(date +%F) |"
   NAME="$1" LINE="$line" awk '
     index($0, "| <!-- " ENVIRON["NAME"] " -->") == 1 { print ENVIRON["LINE"]; next } { print }' "$page" >"$page.new" &&
     mv "$page.new" "$page"
