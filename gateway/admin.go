@@ -224,7 +224,6 @@ func (s *topicService) DeleteTopic(ctx context.Context, q *adminv1.DeleteTopicRe
 			}
 		}
 		c.topics.drop(q.GetTopic())
-		c.kafka.PurgeTopicsFromProducing(q.GetTopic())
 		return nil
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"moldau/gateway/producer"
 	adminv1 "moldau/gen/moldau/admin/v1"
 )
 
@@ -62,7 +63,7 @@ func (c *client) topicDetails(ctx context.Context, name string) (*adminv1.Topic,
 		return nil, fmt.Errorf("describe topic %s: got %d answers", name, len(md.Topics))
 	}
 	mt := &md.Topics[0]
-	if err := topicError(name, mt.ErrorCode); err != nil {
+	if err := producer.TopicError(name, mt.ErrorCode); err != nil {
 		return nil, err
 	}
 	t := topicOf(mt)

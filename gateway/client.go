@@ -11,22 +11,24 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"moldau/gateway/producer"
 )
 
-// client is what the gateway keeps for one principal: a Kafka client for everything that is answered at once, the
-// topics it knows, and idle clients for reads that wait. A waiting read needs one of its own, since a Kafka connection
+// client is what the gateway keeps for one principal: a Kafka client for everything that is answered at once, a producer
+// on it, the topics it knows, and idle clients for reads that wait. A waiting read needs one of its own, since a Kafka connection
 // answers in order and a fetch that waits would hold up those behind it.
 type client struct {
 	pool      *clients
 	principal string
 	kafka     *kgo.Client
+	producer  *producer.Producer
 	topics    *topicCache
 	cluster   atomic.Pointer[string] // the cluster's id, once known
 
 	// Guarded by pool.mu.
-	refs    int
-	used    time.Time
-	retired bool
+	refs int
+	used time.Time
 
 	mu     sync.Mutex
 	idle   []*kgo.Client // for reads that wait, none of them in use
@@ -39,19 +41,13 @@ const maxIdleWaiters = 16
 func newClient(p *clients, principal string) (*client, error) {
 	c := &client{pool: p, principal: principal}
 	c.topics = newTopicCache()
-	producing := append(c.options(),
-		kgo.RecordPartitioner(newPartitioner()),
-		kgo.ProducerBatchCompression(kgo.NoCompression()),
-		kgo.ProducerBatchMaxBytesFn(c.topics.maxBatchBytes),
-		kgo.ProducerLinger(p.cfg.Linger),
-		// Not RecordDeliveryTimeout: it is counted from a record's timestamp, which the caller chooses. See slot.
-		kgo.ProduceRequestTimeout(p.cfg.DeliveryTimeout),
-		kgo.MaxBufferedRecords(1<<30), // the budget bounds them; a call that blocks in the client can't be answered
-	)
 	var err error
-	if c.kafka, err = kgo.NewClient(producing...); err != nil {
+	if c.kafka, err = kgo.NewClient(c.options()...); err != nil {
 		return nil, fmt.Errorf("make a client for %s: %w", principal, err)
 	}
+	c.producer = producer.New(producer.Config{
+		Client: c.kafka, Acks: -1, Find: c.refind, Partitioner: newPartitioner(), Linger: p.cfg.Linger, Delivery: p.cfg.DeliveryTimeout,
+	})
 	return c, nil
 }
 
@@ -150,5 +146,6 @@ func (c *client) close() {
 	for _, w := range idle {
 		w.Close()
 	}
+	c.producer.Close()
 	c.kafka.Close()
 }

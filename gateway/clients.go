@@ -81,27 +81,13 @@ func (p *clients) drop(c *client) {
 	p.metrics.clients.Dec()
 }
 
-// retire takes c out of the pool while calls still use it; the last release closes it.
-func (p *clients) retire(c *client) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.byPrincipal[c.principal] == c {
-		p.drop(c)
-	}
-	c.retired = true
-}
-
 // release ends one use of c.
 func (c *client) release() {
 	p := c.pool
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	c.refs--
 	c.used = time.Now()
-	last := c.refs == 0 && c.retired
-	p.mu.Unlock()
-	if last {
-		c.close()
-	}
 }
 
 // janitor closes idle clients.
@@ -132,7 +118,7 @@ func (p *clients) expired(then time.Time) []*client {
 			idle = append(idle, c)
 			continue
 		}
-		c.topics.forget(then)
+		c.producer.Forget(c.topics.forget(then)...)
 	}
 	return idle
 }

@@ -84,26 +84,6 @@ func TestPoolClosesIdle(t *testing.T) {
 	b.release()
 }
 
-// A retired client serves the calls that have it and nobody else.
-func TestPoolRetires(t *testing.T) {
-	p := newPool(t, func(*Config) {})
-	a := acquire(t, p, "a")
-	p.retire(a)
-	p.retire(a)
-	next := acquire(t, p, "a")
-	if next == a {
-		t.Fatal("a retired client was given")
-	}
-	if a.kafka.Ping(t.Context()) == nil || errors.Is(a.kafka.Ping(t.Context()), kgo.ErrClientClosed) {
-		t.Error("it was closed while in use")
-	}
-	a.release()
-	if err := a.kafka.Ping(t.Context()); !errors.Is(err, kgo.ErrClientClosed) {
-		t.Errorf("it was not closed with the last call: %v", err)
-	}
-	next.release()
-}
-
 func TestPoolAfterClose(t *testing.T) {
 	p := newPool(t, func(*Config) {})
 	acquire(t, p, "a").release()
@@ -111,42 +91,6 @@ func TestPoolAfterClose(t *testing.T) {
 	p.close()
 	if _, err := p.acquire("a"); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v", err)
-	}
-}
-
-// Changing max.message.bytes of a topic takes effect on a gateway that writes to it, in both directions.
-func TestTopicLimitsChange(t *testing.T) {
-	e := newEnv(t, nil, kfake.SeedTopics(1, "t"))
-	c := acquire(t, e.gw.clients, e.gw.cfg.Principal)
-	first, err := c.lookup(t.Context(), "t", true)
-	if err != nil || first.maxBatchBytes != defaultMaxMessageBytes {
-		t.Fatalf("%+v, %v", first, err)
-	}
-	if got := c.topics.maxBatchBytes("t"); got != defaultMaxMessageBytes {
-		t.Errorf("the library is told %d", got)
-	}
-	if c.retired {
-		t.Error("retired without a reason")
-	}
-	e.setConfig("t", "max.message.bytes", "5000")
-	if _, err := c.lookup(t.Context(), "t", true); err != nil {
-		t.Fatal(err)
-	}
-	if !c.retired {
-		t.Error("the client goes on with the old size")
-	}
-	c.release()
-	next := acquire(t, e.gw.clients, e.gw.cfg.Principal)
-	defer next.release()
-	if _, err := next.lookup(t.Context(), "t", true); err != nil {
-		t.Fatal(err)
-	}
-	if got := next.topics.maxBatchBytes("t"); next == c || got != 5000 {
-		t.Errorf("the next client is told %d", got)
-	}
-	_, err = e.producer.Produce(t.Context(), &datav1.ProduceRequest{Topic: "t", Records: texts(string(make([]byte, 6000)), "small")})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

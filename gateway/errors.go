@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"moldau/gateway/producer"
 )
 
 // Conditions of the gateway itself. What the broker answers arrives as *kerr.Error.
@@ -20,7 +22,7 @@ var (
 	// ErrClosed says that the gateway is shutting down.
 	ErrClosed = errors.New("the gateway is shutting down")
 	// ErrOutcomeUnknown says that records were not acknowledged in time: they may have been written, or may yet be.
-	ErrOutcomeUnknown = errors.New("not acknowledged in time; the record may have been written")
+	ErrOutcomeUnknown = producer.ErrUnacknowledged
 	// ErrNoRegistry says that something was to be encoded by a schema, and the gateway has no registry.
 	ErrNoRegistry = errors.New("this gateway has no schema registry: set gateway.registry.url")
 )
@@ -63,37 +65,8 @@ func (e *OffsetError) Error() string {
 		e.Offset, e.Partition, e.LogStartOffset, e.LogHighWatermark)
 }
 
-// brokerError is what the broker answered together with the text it gave.
-type brokerError struct {
-	err  *kerr.Error
-	text string
-}
-
-func (e *brokerError) Error() string { return e.text }
-func (e *brokerError) Unwrap() error { return e.err }
-
 // answered turns an error code and text of a broker's answer into an error; nil for code 0.
-func answered(code int16, text *string) error {
-	err := kerr.ErrorForCode(code)
-	var k *kerr.Error
-	if err == nil || text == nil || *text == "" || !errors.As(err, &k) {
-		return err
-	}
-	return &brokerError{err: k, text: *text}
-}
-
-// topicError turns an error code that metadata gives for a topic into an error with the topic's name.
-func topicError(name string, code int16) error {
-	err := kerr.ErrorForCode(code)
-	k, ok := asKafka(err)
-	switch {
-	case !ok:
-		return err
-	case k == kerr.UnknownTopicOrPartition:
-		return &brokerError{err: k, text: "there is no topic " + name}
-	}
-	return fmt.Errorf("look up topic %s: %w", name, err)
-}
+func answered(code int16, text *string) error { return producer.Answered(code, text) }
 
 // asKafka returns the Kafka error within err.
 func asKafka(err error) (*kerr.Error, bool) {

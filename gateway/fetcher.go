@@ -9,6 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"moldau/gateway/producer"
 )
 
 // fetcher keeps the fetches of one reader that are under way, at most one per leader. The reader's goroutine uses it;
@@ -41,8 +43,8 @@ func (f *fetcher) start(r *Reader, kafka *kgo.Client, limit int, wait time.Durat
 	n := len(r.pos.offsets)
 	for i := range n {
 		p := r.pos.partition((int(r.pos.first) + i) % n)
-		if int(p) < len(r.topic.leaders) && r.topic.leaders[p] >= 0 {
-			leader := r.topic.leaders[p]
+		if int(p) < len(r.topic.Leaders) && r.topic.Leaders[p] >= 0 {
+			leader := r.topic.Leaders[p]
 			byLeader[leader] = append(byLeader[leader], p)
 		}
 	}
@@ -89,7 +91,7 @@ func (r *Reader) request(partitions []int32, limit int, wait time.Duration) *kms
 	req.MaxBytes = int32(want) //nolint:gosec // at most pieceBytes
 	req.SessionEpoch = -1
 	rt := kmsg.NewFetchRequestTopic()
-	rt.Topic, rt.TopicID = r.topic.name, r.topic.id
+	rt.Topic, rt.TopicID = r.topic.Name, r.topic.ID
 	rt.Partitions = make([]kmsg.FetchRequestTopicPartition, len(partitions))
 	for i, p := range partitions {
 		rp := kmsg.NewFetchRequestTopicPartition()
@@ -105,10 +107,10 @@ func (r *Reader) request(partitions []int32, limit int, wait time.Duration) *kms
 // take moves records of an answer into out and the position behind them.
 func (r *Reader) take(ctx context.Context, res fetched, limit int) (progress bool, err error) {
 	if res.err != nil {
-		return false, fmt.Errorf("fetch from topic %s: %w", r.topic.name, res.err)
+		return false, fmt.Errorf("fetch from topic %s: %w", r.topic.Name, res.err)
 	}
 	if err := kerr.ErrorForCode(res.resp.ErrorCode); err != nil {
-		return false, fmt.Errorf("fetch from topic %s: %w", r.topic.name, err)
+		return false, fmt.Errorf("fetch from topic %s: %w", r.topic.Name, err)
 	}
 	answers := make(map[int32]*kmsg.FetchResponseTopicPartition, len(res.partitions))
 	for i := range res.resp.Topics {
@@ -145,13 +147,13 @@ func (r *Reader) takePartition(ctx context.Context, a *kmsg.FetchResponseTopicPa
 		return r.outOfRange(ctx, a.Partition, at)
 	}
 	if err := kerr.ErrorForCode(a.ErrorCode); err != nil {
-		return false, fmt.Errorf("fetch from topic %s, partition %d: %w", r.topic.name, a.Partition, err)
+		return false, fmt.Errorf("fetch from topic %s, partition %d: %w", r.topic.Name, a.Partition, err)
 	}
 	if len(a.RecordBatches) == 0 {
 		return false, nil
 	}
 	fp, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
-		Offset: *at, Topic: r.topic.name, Partition: a.Partition,
+		Offset: *at, Topic: r.topic.Name, Partition: a.Partition,
 	}, a, r.g.decompressor, nil)
 	records := fp.Records
 	if len(records) > 0 {
@@ -170,9 +172,9 @@ func (r *Reader) takePartition(ctx context.Context, a *kmsg.FetchResponseTopicPa
 	if fp.Err == nil { // bytes that are no whole batch: the leader sends it whole when the partition comes first
 		return false, nil
 	}
-	return false, &brokerError{
-		err:  kerr.CorruptMessage,
-		text: fmt.Sprintf("topic %s, partition %d, offset %d can't be read: %v", r.topic.name, a.Partition, *at, fp.Err),
+	return false, &producer.BrokerError{
+		Kafka: kerr.CorruptMessage,
+		Text:  fmt.Sprintf("topic %s, partition %d, offset %d can't be read: %v", r.topic.Name, a.Partition, *at, fp.Err),
 	}
 }
 

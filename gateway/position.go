@@ -7,6 +7,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"moldau/gateway/producer"
 )
 
 // Start is where a read begins. The zero value is the earliest record.
@@ -54,15 +56,15 @@ func (s Start) resolve(ctx context.Context, g *Gateway, c *client, t *topic, sco
 	if s.kind == fromCursor {
 		return s.resume(ctx, g, c, t, scope)
 	}
-	if scope != allPartitions && int(scope) >= len(t.leaders) {
-		return nil, &brokerError{
-			err:  kerr.UnknownTopicOrPartition,
-			text: fmt.Sprintf("topic %s has no partition %d, it has %d", t.name, scope, len(t.leaders)),
+	if scope != allPartitions && int(scope) >= len(t.Leaders) {
+		return nil, &producer.BrokerError{
+			Kafka: kerr.UnknownTopicOrPartition,
+			Text:  fmt.Sprintf("topic %s has no partition %d, it has %d", t.Name, scope, len(t.Leaders)),
 		}
 	}
-	pos := &cursor{topicID: t.id, scope: scope, first: max(scope, 0), offsets: make([]int64, 1)}
+	pos := &cursor{topicID: t.ID, scope: scope, first: max(scope, 0), offsets: make([]int64, 1)}
 	if scope == allPartitions {
-		pos.offsets = make([]int64, len(t.leaders))
+		pos.offsets = make([]int64, len(t.Leaders))
 	}
 	switch s.kind {
 	case fromLatest:
@@ -71,7 +73,7 @@ func (s Start) resolve(ctx context.Context, g *Gateway, c *client, t *topic, sco
 		return pos, c.listOffsets(ctx, t, pos, s.time.UnixMilli())
 	case fromOffset:
 		if len(pos.offsets) > 1 {
-			return nil, invalid("partition", "an offset needs a partition: topic %s has %d", t.name, len(t.leaders))
+			return nil, invalid("partition", "an offset needs a partition: topic %s has %d", t.Name, len(t.Leaders))
 		}
 		if s.offset < 0 {
 			return nil, invalid("from", "an offset is not negative")
@@ -89,21 +91,21 @@ func (s Start) resume(ctx context.Context, g *Gateway, c *client, t *topic, scop
 	if err != nil {
 		return nil, err
 	}
-	pos, err := g.cursors.parse(id, t.name, s.cursor)
+	pos, err := g.cursors.parse(id, t.Name, s.cursor)
 	if err != nil {
 		return nil, err
 	}
-	if pos.topicID != t.id {
+	if pos.topicID != t.ID {
 		return nil, ErrCursorTopic
 	}
 	if scope != allPartitions && scope != pos.scope {
 		return nil, invalid("partition", "the cursor is not one of partition %d alone", scope)
 	}
 	if pos.scope == allPartitions {
-		for len(pos.offsets) < len(t.leaders) {
+		for len(pos.offsets) < len(t.Leaders) {
 			pos.offsets = append(pos.offsets, 0)
 		}
-		pos.offsets = pos.offsets[:len(t.leaders)]
+		pos.offsets = pos.offsets[:len(t.Leaders)]
 	}
 	return pos, nil
 }
@@ -136,11 +138,11 @@ func (c *client) askOffsets(ctx context.Context, t *topic, pos *cursor, ask []km
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = -1
 	rt := kmsg.NewListOffsetsRequestTopic()
-	rt.Topic, rt.Partitions = t.name, ask
+	rt.Topic, rt.Partitions = t.Name, ask
 	req.Topics = append(req.Topics, rt)
 	resp, err := req.RequestWith(ctx, c.kafka)
 	if err != nil {
-		return nil, fmt.Errorf("list offsets of topic %s: %w", t.name, err)
+		return nil, fmt.Errorf("list offsets of topic %s: %w", t.Name, err)
 	}
 	answers := make(map[int32]kmsg.ListOffsetsResponseTopicPartition, len(ask))
 	for _, rt := range resp.Topics {
@@ -152,10 +154,10 @@ func (c *client) askOffsets(ctx context.Context, t *topic, pos *cursor, ask []km
 	for _, q := range ask {
 		p, ok := answers[q.Partition]
 		if !ok {
-			return nil, fmt.Errorf("list offsets of topic %s: no answer for partition %d", t.name, q.Partition)
+			return nil, fmt.Errorf("list offsets of topic %s: no answer for partition %d", t.Name, q.Partition)
 		}
 		if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-			return nil, fmt.Errorf("list offsets of topic %s, partition %d: %w", t.name, q.Partition, err)
+			return nil, fmt.Errorf("list offsets of topic %s, partition %d: %w", t.Name, q.Partition, err)
 		}
 		if p.Offset < 0 {
 			missing = append(missing, q)

@@ -6,10 +6,9 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// deliveryGrace is how much longer than the delivery timeout a call waits: the client may know the outcome a little
+// deliveryGrace is how much longer than the delivery timeout a call waits: the producer may know the outcome a little
 // later than it is due.
 const deliveryGrace = 5 * time.Second
 
@@ -49,17 +48,16 @@ func (g *Gateway) Send(ctx context.Context, principal, topic string, b *Batch) e
 		err = g.encode(ctx, topic, b)
 	}
 	if err == nil {
-		b.prepare(topic, time.Now().Add(g.cfg.DeliveryTimeout))
-		err = c.checkPartitions(ctx, t, b)
+		t, err = c.withPartitions(ctx, t, b)
 	}
 	if err != nil {
 		c.release()
 		g.budget.release(cost + b.encoded)
 		return err
 	}
-	b.ServerTime = t.logAppendTime
+	b.ServerTime = t.LogAppendTime
 	b.client = c
-	b.send(c.kafka)
+	c.producer.Produce(t.Topic, &b.Call)
 	return nil
 }
 
@@ -67,7 +65,7 @@ func (g *Gateway) Send(ctx context.Context, principal, topic string, b *Batch) e
 func (g *Gateway) Finish(ctx context.Context, b *Batch) error {
 	err := b.await(ctx, g.cfg.DeliveryTimeout+deliveryGrace)
 	if err != nil {
-		go func() { // ends with the last outcome, which the client's timeouts and its close bring about
+		go func() { // ends with the last outcome, which the timeouts of the producer and its close bring about
 			<-b.done
 			g.settled(b)
 		}()
@@ -107,62 +105,15 @@ func outdated(err error) bool {
 	return false
 }
 
-// checkPartitions fails the records that name a partition which the topic doesn't have. Partitions may have been added
-// a moment ago, so it looks again before it does so, and it makes the client look too.
-func (c *client) checkPartitions(ctx context.Context, t *topic, b *Batch) error {
+// withPartitions returns t, or what is known now if records name a partition that t doesn't have: partitions may have been
+// added a moment ago.
+func (c *client) withPartitions(ctx context.Context, t *topic, b *Batch) (*topic, error) {
 	highest := int32(-1)
 	for i := range b.Records {
 		highest = max(highest, b.Records[i].Partition)
 	}
-	if int(highest) < len(t.leaders) {
-		return c.awaitPartition(ctx, t.name, highest)
+	if int(highest) < len(t.Leaders) {
+		return t, nil
 	}
-	t, err := c.lookup(ctx, t.name, true)
-	if err != nil {
-		return err
-	}
-	count := int32(len(t.leaders)) //nolint:gosec // a topic has few partitions
-	for i := range b.Records {
-		if p := b.Records[i].Partition; p >= count {
-			b.slots[i].err = &brokerError{
-				err:  kerr.UnknownTopicOrPartition,
-				text: fmt.Sprintf("topic %s has no partition %d, it has %d", t.name, p, count),
-			}
-		}
-	}
-	return c.awaitPartition(ctx, t.name, min(highest, count-1))
+	return c.lookup(ctx, t.Name, true)
 }
-
-// awaitPartition waits until the client knows a partition of a topic that it produces to. It knows all partitions of a
-// topic that is new to it; for one that was added later its metadata must be fetched again.
-func (c *client) awaitPartition(ctx context.Context, name string, partition int32) error {
-	if partition <= 0 {
-		return nil
-	}
-	known := func(p int32) bool {
-		leader, epoch, err := c.kafka.PartitionLeader(name, p)
-		return leader >= 0 || epoch >= 0 || err != nil
-	}
-	if known(partition) || !known(0) {
-		return nil
-	}
-	c.kafka.ForceMetadataRefresh()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for range 500 {
-		select {
-		case <-tick.C:
-			if known(partition) {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return &brokerError{
-		err:  kerr.LeaderNotAvailable,
-		text: fmt.Sprintf("partition %d of topic %s is not known to the brokers yet", partition, name),
-	}
-}
-
-var _ kgo.TopicPartitionerOnNewBatch = topicPartitioner{}

@@ -102,7 +102,7 @@ func (r *Reader) Close() {
 
 // AppendCursor appends the text of the cursor that goes on where the reader is.
 func (r *Reader) AppendCursor(dst []byte) []byte {
-	return r.g.cursors.appendText(dst, r.cluster, r.topic.name, r.pos)
+	return r.g.cursors.appendText(dst, r.cluster, r.topic.Name, r.pos)
 }
 
 // Cursor returns the text of the cursor that goes on where the reader is.
@@ -121,7 +121,7 @@ func (r *Reader) AppendCursorAfter(dst []byte, i int) []byte {
 		rec := r.out[r.walked]
 		r.before.offsets[r.before.index(rec.Partition)] = rec.Offset + 1
 	}
-	return r.g.cursors.appendText(dst, r.cluster, r.topic.name, &r.before)
+	return r.g.cursors.appendText(dst, r.cluster, r.topic.Name, &r.before)
 }
 
 // Next returns the next records: limit of them if they are there and not unusually large. If there are none it waits for
@@ -241,16 +241,16 @@ func (r *Reader) refresh(ctx context.Context) error {
 			return ErrClosed
 		}
 	}
-	t, err := r.client.lookup(ctx, r.topic.name, false)
+	t, err := r.client.lookup(ctx, r.topic.Name, false)
 	if err != nil {
 		return err
 	}
-	if t.id != r.pos.topicID {
-		return fmt.Errorf("topic %s was deleted and made again: %w", t.name, ErrCursorTopic)
+	if t.ID != r.pos.topicID {
+		return fmt.Errorf("topic %s was deleted and made again: %w", t.Name, ErrCursorTopic)
 	}
 	r.topic = t
 	if r.pos.scope == allPartitions {
-		for len(r.pos.offsets) < len(t.leaders) {
+		for len(r.pos.offsets) < len(t.Leaders) {
 			r.pos.offsets = append(r.pos.offsets, 0)
 		}
 	}

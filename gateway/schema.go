@@ -19,12 +19,6 @@ type encoding struct {
 	ref    *serde.Ref
 }
 
-// refusal is a record of a batch that failed before it was handed to the broker.
-type refusal struct {
-	record int
-	err    error
-}
-
 // EncodeKey has the key of record i, which is JSON by now, encoded by a schema before it is sent. The topic of ref is that
 // of the call. A null key stays null.
 func (b *Batch) EncodeKey(i int, ref *serde.Ref) {
@@ -76,7 +70,7 @@ func (g *Gateway) encode(ctx context.Context, topic string, b *Batch) error {
 			b.encoded += int64(n)
 		}
 		if err != nil {
-			b.refused = append(b.refused, refusal{x.record, x.locate(err)})
+			b.Call.Refuse(x.record, x.locate(err))
 		}
 	}
 	return nil

@@ -129,6 +129,38 @@ func TestKillLosesNothing(t *testing.T) {
 	}
 }
 
+// TestProduceNamesRefused: of the lines that the broker refuses each is named with the reason, and the others are written in order. It was
+// found by a tutorial whose reader saw INVALID_RECORD and nothing else.
+func TestProduceNamesRefused(t *testing.T) {
+	p := serve(t, filepath.Join(t.TempDir(), "data"))
+	t.Setenv("MOLDAU_BROKERS", p.kafka)
+	if r := execute(t.Context(), "", "topic", "create", "compacted", "-p", "1", "-c", "cleanup.policy=compact"); r.code != exit.OK {
+		t.Fatalf("create: %+v", r)
+	}
+	why := "topic compacted, partition 0: INVALID_RECORD: Compacted topic cannot accept message without key."
+	r := execute(t.Context(), "one\n", "topic", "produce", "compacted")
+	if r.code != exit.Failed || !strings.Contains(r.err, "error: record 1 of the input: "+why) {
+		t.Errorf("one line: %+v", r)
+	}
+	// An empty key of the input is null.
+	r = execute(t.Context(), "a:1\n:2\nb:3\n:4\nc:5\n", "topic", "produce", "compacted", "-f", `%k:%v\n`, "--output-format", `%o %v\n`)
+	if r.code != exit.Failed || r.out != "0 1\n1 3\n2 5\n" {
+		t.Errorf("some lines: %+v", r)
+	}
+	for _, want := range []string{"3 records, 6 bytes", "record 2 of the input: " + why, "record 4 of the input: " + why, "error: 2 of 5 records were not written"} {
+		if !strings.Contains(r.err, want) {
+			t.Errorf("%q is not in %s", want, r.err)
+		}
+	}
+	if r = execute(t.Context(), strings.Repeat("x\n", 100), "topic", "produce", "compacted"); strings.Count(r.err, why) != maxFailures ||
+		!strings.Contains(r.err, "and 80 more\nerror: 100 of 100") {
+		t.Errorf("many lines: %+v", r)
+	}
+	if r = execute(t.Context(), "", "topic", "consume", "compacted", "-f", `%k%v `); r.out != "a1 b3 c5 " {
+		t.Errorf("the topic holds %q", r.out)
+	}
+}
+
 // TestRealLinesRoundTrip sends every line of the real input through a real
 // process and compares the bytes.
 func TestRealLinesRoundTrip(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,14 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"moldau/broker/record"
 	"moldau/cmd/moldau/internal/exit"
+	"moldau/gateway/producer"
 )
 
 // produceFlags say what `topic produce` reads and how it writes.
@@ -54,7 +56,10 @@ upper-case letter is the length of what its lower-case one reads.
 With --encode, or a flag that names a schema, values or keys are JSON and are
 encoded by a schema of the registry: that of --schema or --schema-file, or the
 latest of the topic's subject. For Avro it is Avro's JSON encoding; a value of a
-union may leave out the name of its branch where it fits one only.`,
+union may leave out the name of its branch where it fits one only.
+
+A record that the broker refuses is named by its number, with the reason. Those
+that were read by then are still written, and nothing more is read.`,
 		Example: `  echo hello | moldau topic produce greetings -k world
   moldau topic produce access --file access.log
   moldau topic produce orders -f '%k:%v\n' -z zstd < orders.txt
@@ -63,7 +68,7 @@ union may leave out the name of its branch where it fits one only.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts, err := f.options(cmd, a.cluster.Timeout)
+			how, opts, err := f.producer(cmd, a.cluster.Timeout)
 			if err != nil {
 				return err
 			}
@@ -77,7 +82,7 @@ union may leave out the name of its branch where it fits one only.`,
 				return err
 			}
 			return a.withClient(cmd, func(ctx context.Context, cl *kgo.Client) error {
-				return a.produce(ctx, cl, args[0], in, &f, encode, cmd)
+				return a.produce(ctx, cl, how, args[0], in, &f, encode, cmd)
 			}, opts...)
 		},
 	}
@@ -106,34 +111,40 @@ union may leave out the name of its branch where it fits one only.`,
 	return cmd
 }
 
-func (f *produceFlags) options(cmd *cobra.Command, timeout time.Duration) ([]kgo.Opt, error) {
-	codec, err := codec(f.compression)
+// producer returns how records are written, and the options of the client.
+func (f *produceFlags) producer(cmd *cobra.Command, timeout time.Duration) (producer.Config, []kgo.Opt, error) {
+	how := producer.Config{Linger: f.linger, Delivery: max(timeout, time.Second)}
+	if _, err := codec(f.compression); err != nil {
+		return how, nil, err
+	}
+	var err error
+	if how.Codec, err = record.ParseCodec(f.compression); err != nil {
+		return how, nil, err
+	}
+	opts, err := acksOptions(f.acks)
 	if err != nil {
-		return nil, err
+		return how, nil, err
 	}
-	opts := []kgo.Opt{
-		kgo.AllowAutoTopicCreation(),
-		kgo.ProducerBatchCompression(codec...),
-		kgo.ProducerLinger(f.linger),
-		kgo.RecordDeliveryTimeout(max(timeout, time.Second)),
-		kgo.UnknownTopicRetries(4),
+	switch f.acks {
+	case "0":
+	case "1":
+		how.Acks = 1
+	default:
+		how.Acks = -1
 	}
-	acks, err := acksOptions(f.acks)
-	if err != nil {
-		return nil, err
-	}
-	opts = append(opts, acks...)
 	switch {
 	case cmd.Flags().Changed("partition") && f.partition >= 0, strings.Contains(f.format, "%p"):
-		return append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner())), nil
+		how.Partitioner = kgo.ManualPartitioner()
 	case f.partitioner == "murmur2":
-		return opts, nil
+		how.Partitioner = kgo.StickyKeyPartitioner(nil)
 	case f.partitioner == "crc32":
-		return append(opts, kgo.RecordPartitioner(kgo.StickyKeyPartitioner(crc))), nil
+		how.Partitioner = kgo.StickyKeyPartitioner(crc)
 	case f.partitioner == "round-robin":
-		return append(opts, kgo.RecordPartitioner(kgo.RoundRobinPartitioner())), nil
+		how.Partitioner = kgo.RoundRobinPartitioner()
+	default:
+		return how, nil, exit.Usagef("--partitioner %s: want murmur2, crc32 or round-robin", f.partitioner)
 	}
-	return nil, exit.Usagef("--partitioner %s: want murmur2, crc32 or round-robin", f.partitioner)
+	return how, opts, nil
 }
 
 // codecs are the codecs by Kafka's names.
@@ -189,90 +200,55 @@ func (f *produceFlags) input(stdin io.Reader) (io.Reader, func(), error) {
 	return file, func() { _ = file.Close() }, nil // opened for reading
 }
 
-// delivery gathers the outcomes of records; callbacks come from the client's
-// own goroutines.
-type delivery struct {
-	mu      sync.Mutex
-	records int
-	bytes   int64
-	err     error
-	result  *kgo.RecordFormatter
-	out     io.Writer
-	line    []byte
-}
-
-func (d *delivery) done(r *kgo.Record, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err == nil && d.result != nil {
-		d.line = d.result.AppendRecord(d.line[:0], r)
-		_, err = d.out.Write(d.line)
-	}
-	if err != nil {
-		if d.err == nil {
-			d.err = fmt.Errorf("topic %s: %w", r.Topic, err)
-		}
-		return
-	}
-	d.records++
-	d.bytes += int64(len(r.Key) + len(r.Value))
-}
-
-func (d *delivery) failed() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.err
-}
+// inputBuffer is how much is read of the input at a time.
+const inputBuffer = 64 << 10
 
 // produce reads records until the input ends, one fails, or ctx ends.
-func (a *app) produce(ctx context.Context, cl *kgo.Client, topic string, in io.Reader, f *produceFlags, encode *recordEncoder, cmd *cobra.Command) error {
+func (a *app) produce(ctx context.Context, cl *kgo.Client, how producer.Config, topic string, in io.Reader, f *produceFlags, encode *recordEncoder, cmd *cobra.Command) error {
 	if strings.HasSuffix(f.format, `\n`) {
 		in = &lastLine{in: in}
-	}
-	reader, err := kgo.NewRecordReader(in, f.format)
-	if err != nil {
-		return exit.Usagef("--format %s: %w", f.format, err)
 	}
 	headers, err := parseHeaders(f.headers)
 	if err != nil {
 		return err
 	}
-	d := &delivery{out: a.out}
-	if f.result != "" {
-		if d.result, err = kgo.NewRecordFormatter(f.result); err != nil {
-			return exit.Usagef("--output-format %s: %w", f.result, err)
-		}
+	d, err := newDelivery(ctx, cl, how, f.result, a.out)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	reader, err := kgo.NewRecordReader(bufio.NewReaderSize(&flushing{in, d.flush}, inputBuffer), f.format)
+	if err != nil {
+		return exit.Usagef("--format %s: %w", f.format, err)
 	}
 	started := a.now()
-	for d.failed() == nil && ctx.Err() == nil {
+	read := func() error {
 		r, err := reader.ReadRecord()
-		if errors.Is(err, io.EOF) {
-			break
-		}
 		if err != nil {
-			return fmt.Errorf("record %d of the input: %w", d.count()+cl.BufferedProduceRecords()+1, err)
+			return err
 		}
 		f.complete(r, topic, headers, cmd.Flags().Changed("key"))
 		if err := encode.apply(r); err != nil {
-			return fmt.Errorf("record %d of the input: %w", d.count()+cl.BufferedProduceRecords()+1, err)
+			return err
 		}
-		cl.Produce(ctx, r, d.done)
+		return d.send(r)
 	}
-	if err := cl.Flush(ctx); err != nil {
-		return err
+	for err == nil && d.wait(fullDelivery) && !d.failed() {
+		err = read()
 	}
-	if err := d.failed(); err != nil {
-		return err
+	d.flush()
+	if !d.wait(0) {
+		return ctx.Err()
 	}
 	took := a.now().Sub(started)
 	fmt.Fprintf(a.err, "%d records, %d bytes in %s\n", d.records, d.bytes, took.Round(time.Millisecond))
-	return nil
-}
-
-func (d *delivery) count() int64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return int64(d.records)
+	switch {
+	case err == nil:
+		fmt.Fprintf(a.err, "the input was read up to record %d\n", d.read)
+	case !errors.Is(err, io.EOF):
+		return errors.Join(d.verdict(a.err), fmt.Errorf("record %d of the input: %w", d.read+1, err))
+	}
+	return d.verdict(a.err)
 }
 
 // complete gives a record what the flags say.

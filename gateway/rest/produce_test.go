@@ -88,21 +88,7 @@ func TestProduceBrokerErrors(t *testing.T) {
 	} {
 		t.Run(c.err.Message, func(t *testing.T) {
 			e := newEnv(t, nil, kfake.SeedTopics(1, "t"))
-			e.cluster.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-				q := req.(*kmsg.ProduceRequest)
-				resp := q.ResponseKind().(*kmsg.ProduceResponse)
-				for _, rt := range q.Topics {
-					st := kmsg.NewProduceResponseTopic()
-					st.Topic, st.TopicID = rt.Topic, rt.TopicID
-					for _, rp := range rt.Partitions {
-						sp := kmsg.NewProduceResponseTopicPartition()
-						sp.Partition, sp.ErrorCode = rp.Partition, c.err.Code
-						st.Partitions = append(st.Partitions, sp)
-					}
-					resp.Topics = append(resp.Topics, st)
-				}
-				return resp, nil, true
-			})
+			e.answerProduce(c.err, false)
 			got := e.produce(c.status, "t", `{"records":[{"value":1}]}`)
 			if f := got.Results[0].Error; f == nil || f.Reason != c.err.Message || f.Status != c.code || f.KafkaCode != int(c.err.Code) {
 				t.Errorf("%+v", f)
@@ -242,12 +228,34 @@ func TestProduceConcurrently(t *testing.T) {
 	}
 }
 
-// A broker that does not answer ends in 504 within the delivery timeout, and the memory comes back.
+// A broker that can't take records in time is told: by its own error where nothing can have been written, else as 504.
 func TestProduceTimesOut(t *testing.T) {
-	e := newEnv(t, func(c *gateway.Config) { c.DeliveryTimeout = 300 * time.Millisecond }, kfake.SeedTopics(1, "t"))
-	e.produce(200, "t", `{"records":[{}]}`)
+	for _, c := range []struct {
+		err             *kerr.Error
+		status          int
+		reason, message string
+	}{
+		{kerr.NotEnoughReplicas, 503, "NOT_ENOUGH_REPLICAS", "fewer in-sync replicas"},
+		{kerr.NotEnoughReplicasAfterAppend, 504, "REQUEST_TIMED_OUT", "may have been written (NOT_ENOUGH_REPLICAS_AFTER_APPEND"},
+	} {
+		t.Run(c.err.Message, func(t *testing.T) {
+			e := newEnv(t, func(c *gateway.Config) { c.DeliveryTimeout = 300 * time.Millisecond }, kfake.SeedTopics(1, "t"))
+			e.produce(200, "t", `{"records":[{}]}`)
+			e.answerProduce(c.err, true)
+			out := e.produce(c.status, "t", `{"records":[{"value":1}]}`)
+			if f := out.Results[0].Error; f == nil || f.Reason != c.reason || !f.Retriable && c.status == 503 || !strings.Contains(f.Message, c.message) {
+				t.Errorf("%+v", out.Results[0].Error)
+			}
+		})
+	}
+}
+
+// answerProduce has the next Produce request, or all of them, answered by an error.
+func (e *env) answerProduce(k *kerr.Error, always bool) {
 	e.cluster.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		e.cluster.KeepControl()
+		if always {
+			e.cluster.KeepControl()
+		}
 		q := req.(*kmsg.ProduceRequest)
 		resp := q.ResponseKind().(*kmsg.ProduceResponse)
 		for _, rt := range q.Topics {
@@ -255,17 +263,13 @@ func TestProduceTimesOut(t *testing.T) {
 			st.Topic, st.TopicID = rt.Topic, rt.TopicID
 			for _, rp := range rt.Partitions {
 				sp := kmsg.NewProduceResponseTopicPartition()
-				sp.Partition, sp.ErrorCode = rp.Partition, kerr.NotEnoughReplicas.Code
+				sp.Partition, sp.ErrorCode = rp.Partition, k.Code
 				st.Partitions = append(st.Partitions, sp)
 			}
 			resp.Topics = append(resp.Topics, st)
 		}
 		return resp, nil, true
 	})
-	out := e.produce(504, "t", `{"records":[{"value":1}]}`)
-	if f := out.Results[0].Error; f == nil || f.Reason != "REQUEST_TIMED_OUT" || !strings.Contains(f.Message, "may have been written") {
-		t.Errorf("%+v", out.Results[0].Error)
-	}
 }
 
 // A topic that permits large records takes them, also on a gateway that wrote to it before, and gives them back whole.

@@ -4,6 +4,7 @@
 //
 // TestKill9 has idempotent producers, TestGroups the members of a group, TestLists transactions that append to lists and read
 // them, TestCopy a copy job under transactions whose processes are killed as well, TestCompacted a log that is compacted while it
-// is written, TestRestartWithManyGroups a start with much to read, TestFullDisk a small file system. TestRegistryKill9 registers
-// schemas and pushes modules, TestPausedRegistryIsFenced does so while the replica that writes is stopped.
+// is written, TestRestartWithManyGroups a start with much to read, TestFullDisk a small file system. TestGatewayKill9 has callers of a
+// gateway before the broker that is killed. TestRegistryKill9 registers schemas and pushes modules, TestPausedRegistryIsFenced does so
+// while the replica that writes is stopped.
 package system

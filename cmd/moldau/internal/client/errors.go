@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"moldau/cmd/moldau/internal/exit"
+	"moldau/gateway/producer"
 )
 
 // verdicts gives the errors of a cluster their exit codes.
@@ -64,8 +65,11 @@ func (f *Flags) Explain(err error) error {
 			Next: "the same with -X security.protocol=SSL, SASL_PLAINTEXT or SASL_SSL, and -X sasl.username, sasl.password",
 		}
 	}
+	if errors.Is(err, producer.ErrUnacknowledged) {
+		return &exit.Error{Code: exit.Unhealthy, Err: err, Next: "moldau cluster health"}
+	}
 	var netErr net.Error
-	if errors.As(err, &netErr) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, kgo.ErrRecordTimeout) {
+	if errors.As(err, &netErr) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, kgo.ErrRecordTimeout) || errors.Is(err, producer.ErrNotSent) {
 		return &exit.Error{
 			Code: exit.Unhealthy,
 			Err:  fmt.Errorf("no answer from the cluster: %w", err),
