@@ -81,10 +81,3 @@ func texts(values ...string) []*datav1.Record {
 	}
 	return out
 }
-
-func (e *env) setConfig(topic, name, value string) {
-	e.t.Helper()
-	if _, err := e.topics.UpdateTopic(e.t.Context(), &adminv1.UpdateTopicRequest{Topic: topic, Set: map[string]string{name: value}}); err != nil {
-		e.t.Fatal(err)
-	}
-}

@@ -40,17 +40,17 @@ func chaos(t *testing.T, seed uint64) {
 	e.cluster.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		e.cluster.KeepControl()
 		q := req.(*kmsg.ProduceRequest)
-		switch dice.IntN(24) { // one goroutine runs all controls
+		judge := naming([]int{0, 1, 1000}[dice.IntN(3)]) // one goroutine runs all controls
+		switch dice.IntN(24) {
 		case 0:
 			return nil, errors.New("the connection breaks"), true
 		case 1:
 			e.lose.Store(1)
 		case 2:
-			return e.judge(q, func([]string) (int16, string, []recordError) {
-				return kerr.NotLeaderForPartition.Code, "", nil
-			})
+			judge = func([]string) (int16, string, []recordError) { return kerr.NotLeaderForPartition.Code, "", nil }
 		}
-		return e.judge(q, naming([]int{0, 1, 1000}[dice.IntN(3)]))
+		resp, refused := e.judge(q, judge)
+		return resp, nil, refused
 	})
 	known := e.topic("t")
 	const callers = 6

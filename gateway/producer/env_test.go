@@ -287,11 +287,13 @@ type rule func(values []string) (code int16, message string, named []recordError
 func (e *env) refuse(judge rule) {
 	e.cluster.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		e.cluster.KeepControl()
-		return e.judge(req.(*kmsg.ProduceRequest), judge)
+		resp, refused := e.judge(req.(*kmsg.ProduceRequest), judge)
+		return resp, nil, refused
 	})
 }
 
-func (e *env) judge(q *kmsg.ProduceRequest, judge rule) (kmsg.Response, error, bool) {
+// judge returns the answer to a request with a batch that is refused.
+func (e *env) judge(q *kmsg.ProduceRequest, judge rule) (kmsg.Response, bool) {
 	resp := q.ResponseKind().(*kmsg.ProduceResponse)
 	refused := false
 	for _, rt := range q.Topics {
@@ -308,7 +310,7 @@ func (e *env) judge(q *kmsg.ProduceRequest, judge rule) (kmsg.Response, error, b
 		}
 		resp.Topics = append(resp.Topics, st)
 	}
-	return resp, nil, refused
+	return resp, refused
 }
 
 // answer has the next so many Produce requests answered by an error, without appending anything. It may be called again.

@@ -75,7 +75,7 @@ func (p *Producer) resume(t *topic, known *Topic, err error) bool {
 		}
 		var why error
 		if out = q.expire(now, out); len(q.again)+len(q.waiting) > 0 {
-			why, out = q.settled(err, out)
+			out, why = q.settled(err, out)
 		}
 		if q.troubled = why != nil; q.troubled {
 			q.tries++
@@ -93,26 +93,27 @@ func (p *Producer) resume(t *topic, known *Topic, err error) bool {
 
 // settled tells why the queue must wait on, nil if it need not: because its leader is known, or because all in it has failed. err
 // is what the question for the topic ended with.
-func (q *queue) settled(err error, out []outcome) (error, []outcome) {
+func (q *queue) settled(err error, out []outcome) (_ []outcome, why error) {
 	switch {
 	case err == nil && q.leader >= 0:
-		return nil, out
+		return out, nil
 	case err == nil && int(q.partition) < len(q.topic.known.Leaders):
-		return kerr.LeaderNotAvailable, out
+		return out, kerr.LeaderNotAvailable
 	case err == nil:
 		err = kerr.UnknownTopicOrPartition
 	}
 	if strange(err) {
 		if q.unknown++; q.unknown <= maxUnknown {
-			return err, out
+			return out, err
 		}
-		return nil, q.failAll(err, out)
+		return q.failAll(err, out), nil
 	}
 	switch kindOf(err) {
 	case shut:
-		return nil, q.failAll(ErrClosed, out)
+		return q.failAll(ErrClosed, out), nil
 	case failed:
-		return nil, q.failAll(err, out)
+		return q.failAll(err, out), nil
+	default:
+		return out, err
 	}
-	return err, out
 }

@@ -47,6 +47,7 @@ func TestBulkyBodiesShareMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
 	if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(answer), "can't be read") {
 		t.Errorf("%d %s, %v", resp.StatusCode, answer, err)
 	}
