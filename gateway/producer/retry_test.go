@@ -238,7 +238,7 @@ func TestLeadersMove(t *testing.T) {
 			}
 		}
 	})
-	judge(t, e, all)
+	judge(t, e, all, 0)
 }
 
 // A topic that is deleted fails what is written to it, with its name, in a moment; a topic that takes its name is written to as if there had never been
