@@ -12,11 +12,8 @@ import (
 // Abandoned. The bytes of the records belong to the caller and must not change until then.
 type Batch struct {
 	// Call holds the records. Their Partition is AnyPartition, or the one to use. After the call the records that have no
-	// error carry their partition, offset and timestamp.
+	// error carry their partition, offset and timestamp: the zero time where the broker set one that it did not tell.
 	producer.Call
-	// ServerTime tells, after the call, that the broker replaced the timestamps by the time of the append, which it
-	// does not tell.
-	ServerTime bool
 
 	client    *client       // that the records were handed to
 	encodings []encoding    // what is still JSON and is to be encoded by schemas
@@ -36,7 +33,7 @@ func NewBatch() *Batch {
 // Reset empties the batch for the next call.
 func (b *Batch) Reset() {
 	b.Call.Reset()
-	b.ServerTime, b.client, b.encodings, b.encoded = false, nil, nil, 0
+	b.client, b.encodings, b.encoded = nil, nil, 0
 }
 
 // Refuse has record i fail with err: it is not sent. It is for records that a door could not make sense of, and is called

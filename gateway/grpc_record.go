@@ -176,10 +176,7 @@ func (b *Batch) results() []*datav1.ProduceResult {
 	results := make([]datav1.ProduceResult, n)
 	outcomes := make([]datav1.ProduceResult_Position, n)
 	positions := make([]datav1.RecordPosition, n)
-	var times []timestamppb.Timestamp
-	if !b.ServerTime {
-		times = make([]timestamppb.Timestamp, n)
-	}
+	times := make([]timestamppb.Timestamp, n)
 	for i := range b.Records {
 		out[i] = &results[i]
 		if err := b.Err(i); err != nil {
@@ -189,7 +186,7 @@ func (b *Batch) results() []*datav1.ProduceResult {
 		}
 		r := &b.Records[i]
 		positions[i].Partition, positions[i].Offset = r.Partition, r.Offset
-		if times != nil {
+		if !r.Timestamp.IsZero() {
 			setTime(&times[i], r.Timestamp)
 			positions[i].Timestamp = &times[i]
 		}

@@ -55,7 +55,6 @@ func (g *Gateway) Send(ctx context.Context, principal, topic string, b *Batch) e
 		g.budget.release(cost + b.encoded)
 		return err
 	}
-	b.ServerTime = t.LogAppendTime
 	b.client = c
 	c.producer.Produce(t.Topic, &b.Call)
 	return nil

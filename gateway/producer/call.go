@@ -12,7 +12,8 @@ import (
 // not be copied.
 type Call struct {
 	// Records are what is to be written. The producer sets the topic, the timestamp where there is none, the partition, and on records that
-	// were written the offset. Their bytes must not change until Done.
+	// were written the offset, and the timestamp that the broker gave them: the zero time where it does not tell that. Their bytes must not
+	// change until Done.
 	Records []kgo.Record
 	// Done is called once, when all records have an outcome. It must not block.
 	Done func()

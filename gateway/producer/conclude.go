@@ -10,6 +10,7 @@ type outcome struct {
 	entries       []entry
 	base          int64
 	logAppendTime int64
+	untold        bool // the broker gave the records its own time, and did not tell it
 	id            identity
 	err           error
 }
@@ -70,7 +71,8 @@ func (q *queue) wrote(b *batch) {
 // written is the outcome of a batch that was.
 func (b *batch) written() outcome {
 	b.release()
-	return outcome{entries: b.entries, base: b.verdict.base, logAppendTime: b.verdict.logAppendTime, id: b.id}
+	at := b.verdict.logAppendTime
+	return outcome{entries: b.entries, base: b.verdict.base, logAppendTime: at, untold: at < 0 && b.queue.topic.known.LogAppendTime, id: b.id}
 }
 
 // drain deals with a batch that did not get through, and those that were sent behind it, once all of them are answered. What is left of them
@@ -204,7 +206,10 @@ func (o *outcome) place(i int) {
 	if o.base >= 0 {
 		r.Offset = o.base + int64(i)
 	}
-	if o.logAppendTime >= 0 {
+	switch {
+	case o.logAppendTime >= 0:
 		r.Timestamp = time.UnixMilli(o.logAppendTime)
+	case o.untold:
+		r.Timestamp = time.Time{}
 	}
 }

@@ -121,7 +121,7 @@ func (c *produceCall) appendResult(dst []byte, i int) []byte {
 	dst = append(dst, `,"offset":"`...)
 	dst = strconv.AppendInt(dst, r.Offset, 10)
 	dst = append(dst, '"')
-	if !c.batch.ServerTime {
+	if !r.Timestamp.IsZero() {
 		dst = append(dst, `,"timestamp":`...)
 		dst = appendTime(dst, r.Timestamp)
 	}
