@@ -29,7 +29,9 @@ func TestAppendTimeIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // read only
-	var got struct{ Results []struct{ Timestamp time.Time } }
+	var got struct {
+		Results []struct{ Timestamp time.Time }
+	}
 	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || len(got.Results) != 1 || got.Results[0].Timestamp.Before(began) {
 		t.Errorf("%+v, %v", got, err)
 	}
