@@ -41,7 +41,7 @@ crash: ## power cuts, faults and kills of tier 1, more of them with more KILLS (
 	$(MAKE) --no-print-directory system
 
 # Tier 2 takes about three minutes of it; SYSTEM=. adds the registry.
-SYSTEM    ?= ^Test(Kill9|Copy|Lists|Groups|Compacted|RestartWithManyGroups|FullDisk)$$
+SYSTEM    ?= ^Test(Kill9|Copy|Lists|Groups|Compacted|RestartWithManyGroups|FullDisk|GatewayKill9)$$
 
 .PHONY: system
 system: ## the real binary killed under load KILLS times (20), the history of its clients judged
